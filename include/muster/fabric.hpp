@@ -1,0 +1,233 @@
+// The Fabric concept: what a protocol may ask of the thing that carries it, and what it is
+// promised.
+//
+// A Fabric value is ONE LANE OF ONE RANK as the running code sees it. Protocols take `F& fabric`,
+// know nothing below this file, and run unchanged on host memory, on GPUs, across a network and in
+// the checker.
+//
+// THE ORDERING CONTRACT
+//
+// It is the weakest that any fabric gives. A protocol relies on no more, unless it names a stronger
+// profile.
+//
+//  1. A release notify to p carries: what this lane stored into its own windows; its puts, stores
+//  and adds
+//     addressed to p; and what this lane had itself acquired. It does not carry transfers to a
+//     third rank: those need flush() first (the profile `direct` carries them). It never covers an
+//     unfinished async get.
+//  2. put_signal carries its own payload only.
+//  3. An acquire wait sees what every deposit contained in the value it read carried. A relaxed one
+//  sees
+//     nothing of it.
+//  4. Deposits by one lane into one cell take effect in program order, relaxed ones too.
+//  5. A wait, relaxed or not, comes before the own later stores and notifies; converge completes
+//  the lane's
+//     earlier loads. (PTX alone would allow load buffering here: this is an assumption of muster
+//     and of every certificate of its checker.)
+//  6. Nothing orders an own notify before an own later wait, test or get (store buffering).
+//  7. Two adds to one cell commute and are atomic. A set and an add to one cell, unordered, are an
+//  error, though
+//     it may seem to work: on some fabrics they are not even atomic towards each other. Signals are
+//     touched by no other means than these operations.
+//  8. Unordered access to window data, one of them a write, is an error, not a value. remote_adds
+//  of one type
+//     commute with each other and race with everything else. A put followed by another transfer of
+//     the same remote bytes is unordered on `rdma` without flush.
+//  9. Where memory is not coherent, acquire also invalidates, release also writes back; nothing
+//  else does.
+// 10. The start of a kernel acquires and its end releases, for all lanes of the rank.
+//
+// THE RULES (each has cost somebody days)
+//
+//  - One writer per cell, or adds only, or hand and take. Epochs only grow and are kept in
+//  counters.
+//  - converge() before a notify that speaks for the lane, and after the waits.
+//  - Data outlives its readers: before a target is written again, its readers have deposited to the
+//  writer.
+//  - A wait that did not return `ok` has acquired nothing. Leave the loop, but still reach every
+//  converge.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+
+#include "muster/types.hpp"
+
+namespace muster {
+
+namespace detail {
+struct AnyVisitor {
+  template <class... Args>
+  MUSTER_FN void operator()(Args&&...) const {}
+};
+}  // namespace detail
+
+// ---- identity and meeting
+// --------------------------------------------------------------------------
+//
+//   rank() size() lane() lanes()   which rank of how many, which lane of how many that run
+//   thread() threads()             which thread of this lane; a host lane is one thread
+//   profile()                      what the fabric promises beyond the contract; a constant but on
+//   the model converge()                     all threads of the lane meet: what each wrote before
+//   is seen by all after,
+//                                  and the earlier loads of all are done
+//   converge(status)               the same, and returns the worst status of the lane, the same to
+//   all broadcast(value)               thread 0's value, to all threads of the lane (it converges)
+template <class F>
+concept LaneIdentity = requires(F& fabric, const F& view, WaitStatus status, std::uint32_t word) {
+  { view.rank() } -> std::same_as<Rank>;
+  { view.size() } -> std::same_as<std::uint32_t>;
+  { view.lane() } -> std::same_as<Lane>;
+  { view.lanes() } -> std::same_as<std::uint32_t>;
+  { view.thread() } -> std::same_as<std::uint32_t>;
+  { view.threads() } -> std::same_as<std::uint32_t>;
+  { view.profile() } -> std::same_as<Profile>;
+  { fabric.converge() } -> std::same_as<void>;
+  { fabric.converge(status) } -> std::same_as<WaitStatus>;
+  { fabric.broadcast(word) } -> std::same_as<std::uint32_t>;
+};
+
+// ---- signals and counters
+// ----------------------------------------------------------------------------
+//
+// Called by one thread of the lane each.
+//
+//   notify(signal, peer, value, op, order = release, scope = system)
+//       deposit into the peer's cell; a notify to the own rank has taken effect on return
+//   wait(signal, compare, value, order = acquire, scope = system) -> WaitStatus
+//       block until the own cell satisfies the condition. A primitive, never a loop in a protocol:
+//       the model blocks on it, a network progresses in it, GPU and host poll with a deadline
+//   test(signal, compare, value, order, scope) -> ok, pending, or the team's failure
+//   wait_any(conditions, count, order, scope) -> AnyStatus
+//       block until one of the conditions holds; the lowest index of those that do
+//   read(signal, order = relaxed, scope) -> the own cell's value
+//   counter(c), set_counter(c, value)
+//       the own lane's scalar; plain memory of the lane: converge orders it between the lane's
+//       threads
+template <class F>
+concept Signalling = requires(F& fabric, Signal signal, Counter counter, Rank peer,
+                              std::uint32_t value, const Condition* conditions) {
+  fabric.notify(signal, peer, value, NotifyOp::set);
+  fabric.notify(signal, peer, value, NotifyOp::add, Order::release, Scope::system);
+  { fabric.wait(signal, Compare::ge, value) } -> std::same_as<WaitStatus>;
+  {
+    fabric.wait(signal, Compare::ge, value, Order::acquire, Scope::system)
+    } -> std::same_as<WaitStatus>;
+  {
+    fabric.test(signal, Compare::ge, value, Order::acquire, Scope::system)
+    } -> std::same_as<WaitStatus>;
+  { fabric.wait_any(conditions, value, Order::acquire, Scope::system) } -> std::same_as<AnyStatus>;
+  { fabric.read(signal, Order::relaxed, Scope::system) } -> std::same_as<std::uint32_t>;
+  { fabric.counter(counter) } -> std::same_as<std::uint32_t>;
+  fabric.set_counter(counter, value);
+};
+
+// ---- windows and tiles
+// ---------------------------------------------------------------------------------
+//
+//   local(window) -> view           own memory: view[i] is element i of rows x cols, row-major;
+//   view.size() tile<T, R, C>() -> tile         the lane's working set of R x C elements. Which
+//   thread holds which element
+//                                   depends on the tile's type and the index alone. Storage comes
+//                                   from the fabric, never from the stack. A new tile is all T{}.
+//   tile.each(f)                    f(row, col, element&) for each element that the calling thread
+//   holds
+//
+// Called by the lane together; box is the part of the window, its extents are the valid part of the
+// tile (at most R x C, a ragged tail is smaller). A box outside the window is an error of the
+// caller.
+//
+//   load(tile, window, box)                    own window to tile; elements beyond the box become
+//   T{} store(tile, window, box)                   tile to own window remote_load(tile, window,
+//   peer, box)       the peer's window to tile remote_store(tile, window, peer, box)      tile to
+//   the peer's window remote_add(tile, window, peer, box)        adds the tile's elements to the
+//   peer's, each atomically
+template <class F>
+concept Tiling = requires(F& fabric, WindowRef<float> window, Rank peer, Box box) {
+  fabric.local(window);
+  requires requires(decltype(fabric.template tile<float, 2, 2>())& tile) {
+    tile.each(detail::AnyVisitor{});
+    fabric.load(tile, window, box);
+    fabric.store(tile, window, box);
+    fabric.remote_load(tile, window, peer, box);
+    fabric.remote_store(tile, window, peer, box);
+    fabric.remote_add(tile, window, peer, box);
+  };
+};
+
+// ---- transfers
+// -------------------------------------------------------------------------------------------
+//
+// Called by the lane together. `to_at`, `from_at` and `count` are in elements; a run is contiguous.
+//
+//   put(to, peer, to_at, from, from_at, count)      own window to the peer's; the source is
+//   reusable on return get(to, to_at, from, peer, from_at, count)      the peer's window to the
+//   own; the data is there on return put_signal(to, peer, to_at, from, from_at, count, signal,
+//   value, op)
+//                                                   put, then a deposit that carries this payload
+//                                                   alone
+//   put_async, get_async                            as put and get, complete at flush: until then
+//   the source
+//                                                   of a put is not reusable, the target of a get
+//                                                   not readable
+//   flush()                                         all transfers of this lane have taken effect at
+//   their targets
+template <class F>
+concept Transferring = requires(F& fabric, WindowRef<float> window, Rank peer, Signal signal,
+                                std::int64_t n, std::uint32_t value) {
+  fabric.put(window, peer, n, window, n, n);
+  fabric.get(window, n, window, peer, n, n);
+  fabric.put_signal(window, peer, n, window, n, n, signal, value, NotifyOp::set);
+  fabric.put_async(window, peer, n, window, n, n);
+  fabric.get_async(window, n, window, peer, n, n);
+  fabric.flush();
+};
+
+template <class F>
+concept Fabric = LaneIdentity<F> && Signalling<F> && Tiling<F> && Transferring<F>;
+
+// ---- refinements
+// -------------------------------------------------------------------------------------------
+
+// Load and store reach the peer's memory: address(window, peer) is a view like local(window).
+template <class F>
+concept DirectFabric = Fabric<F> && requires(F& fabric, WindowRef<float> window, Rank peer) {
+  fabric.address(window, peer);
+};
+
+// Cells that pass between 0 and 1, one thread handing and one taking (FlipBarrier):
+//   hand(signal, peer, order)   block until the peer's cell is 0, make it 1
+//   take(signal, order)         block until the own cell is 1, make it 0
+template <class F>
+concept HandoffFabric = Fabric<F> && requires(F& fabric, Signal signal, Rank peer) {
+  { fabric.hand(signal, peer, Order::release) } -> std::same_as<WaitStatus>;
+  { fabric.take(signal, Order::acquire) } -> std::same_as<WaitStatus>;
+};
+
+// Runs inside a kernel.
+template <class F>
+concept DeviceFabric = Fabric<F> && F::is_device;
+
+// ---- what every protocol needs
+// -----------------------------------------------------------------------------
+
+// visit(peer) for every other rank, strided over the threads of the lane (one thread a peer on a
+// GPU, a loop on a host). Starts at the right neighbour, so that not all ranks hit one target at a
+// time.
+template <LaneIdentity F, class Visit>
+MUSTER_FN void for_each_peer(const F& fabric, Visit&& visit) {
+  const std::uint32_t ranks = fabric.size();
+  for (std::uint32_t step = 1 + fabric.thread(); step < ranks; step += fabric.threads()) {
+    const std::uint32_t sum = fabric.rank().value + step;
+    visit(Rank{sum < ranks ? sum : sum - ranks});
+  }
+}
+
+// The set-up side that protocols are made from: a host team, the model's team, a GPU world.
+template <class T>
+concept SetUp = requires(T& team, std::uint32_t count) {
+  { *team.rows() } -> std::convertible_to<Rows>;
+  { *team.signals(count) } -> std::convertible_to<Signals>;
+};
+
+}  // namespace muster
