@@ -1,0 +1,114 @@
+# Tests.
+#
+#   muster_test(barrier_test
+#     SOURCES barrier_test.cpp          # GoogleTest; gtest_main is linked
+#     LIBS muster::host muster_support  # left out with one line where one of them is not built
+#     LABELS unit                       # the group: ./dev test unit
+#     [TIMEOUT 120]                     # seconds for each TEST
+#     [SERIAL]                          # measures time or load: never beside another test
+#     [NO_MAIN]                         # the sources have a main() of their own
+#     [ENVIRONMENT NAME=value...])
+#
+# Each TEST becomes one test of ctest, so a skipped one is shown as skipped and the count is honest.
+#
+#   muster_command_test(tutorial_04 COMMAND 04_barrier -n 4 LABELS tutorial
+#     [TIMEOUT 60] [SERIAL] [EXIT_CODE 2] [MATCHES "regular expression"] [ENVIRONMENT ...])
+#
+# runs a program of this build (or any command): it must exit with EXIT_CODE (0 by default) and its
+# output, stdout and stderr together, must match.
+#
+#   muster_header_tests(muster::core HEADERS muster/types.hpp ... [CUDA])
+#
+# compiles one generated source for each header, which includes it twice and nothing else: with g++,
+# or with nvcc where CUDA is given.
+
+find_package(GTest REQUIRED)
+
+include(GoogleTest)
+
+function(muster_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;NO_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;ENVIRONMENT")
+  if(NOT arg_SOURCES OR NOT arg_LABELS)
+    message(FATAL_ERROR "muster_test(${name}) needs SOURCES and LABELS")
+  endif()
+  muster_missing(missing ${arg_LIBS})
+  if(missing)
+    muster_left_out("test ${name}" "${missing} is not built here")
+    return()
+  endif()
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} muster_internal GTest::gtest)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  if(NOT arg_NO_MAIN)
+    target_link_libraries(${name} PRIVATE GTest::gtest_main)
+  endif()
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/bin)
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  set(properties TIMEOUT ${arg_TIMEOUT})
+  if(arg_SERIAL)
+    list(APPEND properties RUN_SERIAL TRUE)
+  endif()
+  foreach(list IN ITEMS LABELS ENVIRONMENT)
+    if(arg_${list})
+      string(REPLACE ";" "\\;" escaped "${arg_${list}}")
+      list(APPEND properties ${list} "${escaped}")
+    endif()
+  endforeach()
+  gtest_discover_tests(
+    ${name}
+    TEST_PREFIX ${name}.
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES ${properties})
+endfunction()
+
+function(muster_command_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT;EXIT_CODE;MATCHES" "COMMAND;LABELS;ENVIRONMENT")
+  if(NOT arg_COMMAND OR NOT arg_LABELS)
+    message(FATAL_ERROR "muster_command_test(${name}) needs COMMAND and LABELS")
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  if(NOT arg_EXIT_CODE)
+    set(arg_EXIT_CODE 0)
+  endif()
+  list(GET arg_COMMAND 0 program)
+  if(TARGET ${program})
+    list(POP_FRONT arg_COMMAND)
+    list(PREPEND arg_COMMAND $<TARGET_FILE:${program}>)
+  endif()
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -DEXIT_CODE=${arg_EXIT_CODE} "-DMATCHES=${arg_MATCHES}" -P
+                                ${PROJECT_SOURCE_DIR}/cmake/RunCommandTest.cmake -- ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ENVIRONMENT
+                                          "${arg_ENVIRONMENT}" RUN_SERIAL ${arg_SERIAL})
+endfunction()
+
+function(muster_header_tests library)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "" "HEADERS")
+  set(extension cpp)
+  set(suffix headers)
+  if(arg_CUDA)
+    set(extension cu)
+    set(suffix cuda_headers)
+  endif()
+  string(MAKE_C_IDENTIFIER "${library}" identifier)
+  set(name ${identifier}_${suffix})
+  muster_missing(missing ${library})
+  if(missing)
+    muster_left_out("test ${name}" "${missing} is not built here")
+    return()
+  endif()
+  set(sources "")
+  foreach(header IN LISTS arg_HEADERS)
+    string(MAKE_C_IDENTIFIER "${header}" stem)
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/${name}/${stem}.${extension})
+    # Twice: a header without a guard fails too.
+    file(CONFIGURE OUTPUT ${source} CONTENT "#include \"@header@\"\n#include \"@header@\"\n" @ONLY)
+    list(APPEND sources ${source})
+  endforeach()
+  add_library(${name} OBJECT ${sources})
+  target_link_libraries(${name} PRIVATE ${library} muster_flags)
+endfunction()
