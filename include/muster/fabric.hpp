@@ -11,45 +11,41 @@
 // profile.
 //
 //  1. A release notify to p carries: what this lane stored into its own windows; its puts, stores
-//  and adds
-//     addressed to p; and what this lane had itself acquired. It does not carry transfers to a
-//     third rank: those need flush() first (the profile `direct` carries them). It never covers an
-//     unfinished async get.
+//     and adds addressed to p; and what this lane had itself acquired. It does not carry transfers
+//     to a third rank: those need flush() first (the profile `direct` carries them). It never
+//     covers an unfinished async get.
 //  2. put_signal carries its own payload only.
 //  3. An acquire wait sees what every deposit contained in the value it read carried. A relaxed one
-//  sees
-//     nothing of it.
+//     sees nothing of it.
 //  4. Deposits by one lane into one cell take effect in program order, relaxed ones too.
 //  5. A wait, relaxed or not, comes before the own later stores and notifies; converge completes
-//  the lane's
-//     earlier loads. (PTX alone would allow load buffering here: this is an assumption of muster
-//     and of every certificate of its checker.)
+//     the lane's earlier loads. (PTX alone would allow load buffering here: this is an assumption
+//     of muster and of every certificate of its checker.)
 //  6. Nothing orders an own notify before an own later wait, test or get (store buffering).
 //  7. Two adds to one cell commute and are atomic. A set and an add to one cell, unordered, are an
-//  error, though
-//     it may seem to work: on some fabrics they are not even atomic towards each other. Signals are
-//     touched by no other means than these operations.
+//     error, though it may seem to work: on some fabrics they are not even atomic towards each
+//     other. Signals are touched by no other means than these operations.
 //  8. Unordered access to window data, one of them a write, is an error, not a value. remote_adds
-//  of one type
-//     commute with each other and race with everything else. A put followed by another transfer of
-//     the same remote bytes is unordered on `rdma` without flush.
+//     of one type commute with each other and race with everything else. A put followed by another
+//     transfer of the same remote bytes is unordered on `rdma` without flush.
 //  9. Where memory is not coherent, acquire also invalidates, release also writes back; nothing
-//  else does.
+//     else does.
 // 10. The start of a kernel acquires and its end releases, for all lanes of the rank.
 //
 // THE RULES (each has cost somebody days)
 //
 //  - One writer per cell, or adds only, or hand and take. Epochs only grow and are kept in
-//  counters.
+//    counters.
 //  - converge() before a notify that speaks for the lane, and after the waits.
 //  - Data outlives its readers: before a target is written again, its readers have deposited to the
-//  writer.
+//    writer.
 //  - A wait that did not return `ok` has acquired nothing. Leave the loop, but still reach every
-//  converge.
+//    converge.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
+#include <utility>
 
 #include "muster/types.hpp"
 
@@ -62,17 +58,17 @@ struct AnyVisitor {
 };
 }  // namespace detail
 
-// ---- identity and meeting
-// --------------------------------------------------------------------------
+// ---- identity and meeting -----------------------------------------------------------------------
 //
 //   rank() size() lane() lanes()   which rank of how many, which lane of how many that run
 //   thread() threads()             which thread of this lane; a host lane is one thread
 //   profile()                      what the fabric promises beyond the contract; a constant but on
-//   the model converge()                     all threads of the lane meet: what each wrote before
-//   is seen by all after,
-//                                  and the earlier loads of all are done
+//                                  the model
+//   converge()                     all threads of the lane meet: what each wrote before is seen by
+//                                  all after, and the earlier loads of all are done
 //   converge(status)               the same, and returns the worst status of the lane, the same to
-//   all broadcast(value)               thread 0's value, to all threads of the lane (it converges)
+//                                  all
+//   broadcast(value)               thread 0's value, to all threads of the lane (it converges)
 template <class F>
 concept LaneIdentity = requires(F& fabric, const F& view, WaitStatus status, std::uint32_t word) {
   { view.rank() } -> std::same_as<Rank>;
@@ -87,8 +83,7 @@ concept LaneIdentity = requires(F& fabric, const F& view, WaitStatus status, std
   { fabric.broadcast(word) } -> std::same_as<std::uint32_t>;
 };
 
-// ---- signals and counters
-// ----------------------------------------------------------------------------
+// ---- signals and counters -----------------------------------------------------------------------
 //
 // Called by one thread of the lane each.
 //
@@ -122,56 +117,60 @@ concept Signalling = requires(F& fabric, Signal signal, Counter counter, Rank pe
   fabric.set_counter(counter, value);
 };
 
-// ---- windows and tiles
-// ---------------------------------------------------------------------------------
+// ---- windows and tiles --------------------------------------------------------------------------
 //
-//   local(window) -> view           own memory: view[i] is element i of rows x cols, row-major;
-//   view.size() tile<T, R, C>() -> tile         the lane's working set of R x C elements. Which
-//   thread holds which element
-//                                   depends on the tile's type and the index alone. Storage comes
-//                                   from the fabric, never from the stack. A new tile is all T{}.
-//   tile.each(f)                    f(row, col, element&) for each element that the calling thread
-//   holds
+//   local(window) -> view       own memory: view[i] is element i of rows x cols, row-major;
+//                               view.size()
+//   tile<T, R, C>() -> tile     the lane's working set of R x C elements. Which thread holds which
+//                               element depends on the tile's type and the index alone. Storage
+//                               comes from the fabric, never from the stack. A new tile is all T{}.
+//   tile.each(f)                f(row, col, element&) for each element that the calling thread
+//                               holds
 //
 // Called by the lane together; box is the part of the window, its extents are the valid part of the
 // tile (at most R x C, a ragged tail is smaller). A box outside the window is an error of the
 // caller.
 //
-//   load(tile, window, box)                    own window to tile; elements beyond the box become
-//   T{} store(tile, window, box)                   tile to own window remote_load(tile, window,
-//   peer, box)       the peer's window to tile remote_store(tile, window, peer, box)      tile to
-//   the peer's window remote_add(tile, window, peer, box)        adds the tile's elements to the
-//   peer's, each atomically
-template <class F>
-concept Tiling = requires(F& fabric, WindowRef<float> window, Rank peer, Box box) {
-  fabric.local(window);
-  requires requires(decltype(fabric.template tile<float, 2, 2>())& tile) {
-    tile.each(detail::AnyVisitor{});
-    fabric.load(tile, window, box);
-    fabric.store(tile, window, box);
-    fabric.remote_load(tile, window, peer, box);
-    fabric.remote_store(tile, window, peer, box);
-    fabric.remote_add(tile, window, peer, box);
-  };
+//   load(tile, window, box)                 own window to tile; elements beyond the box become T{}
+//   store(tile, window, box)                tile to own window
+//   remote_load(tile, window, peer, box)    the peer's window to tile
+//   remote_store(tile, window, peer, box)   tile to the peer's window
+//   remote_add(tile, window, peer, box)     adds the tile's elements to the peer's, each atomically
+template <class F, class Tile>
+concept TilingWith = requires(F& fabric, Tile& tile, WindowRef<float> window, Rank peer, Box box) {
+  tile.each(detail::AnyVisitor{});
+  fabric.load(tile, window, box);
+  fabric.store(tile, window, box);
+  fabric.remote_load(tile, window, peer, box);
+  fabric.remote_store(tile, window, peer, box);
+  fabric.remote_add(tile, window, peer, box);
 };
 
-// ---- transfers
-// -------------------------------------------------------------------------------------------
+// The tile's type is named outside a requires-expression: nvcc 13.0 stops with an internal error
+// where a nested one names it by decltype of the outer one's parameter.
+template <class F>
+using TileOf = decltype(std::declval<F&>().template tile<float, 2, 2>());
+
+template <class F>
+concept Tiling = TilingWith<F, TileOf<F>> && requires(F& fabric, WindowRef<float> window) {
+  fabric.local(window);
+};
+
+// ---- transfers ----------------------------------------------------------------------------------
 //
 // Called by the lane together. `to_at`, `from_at` and `count` are in elements; a run is contiguous.
 //
-//   put(to, peer, to_at, from, from_at, count)      own window to the peer's; the source is
-//   reusable on return get(to, to_at, from, peer, from_at, count)      the peer's window to the
-//   own; the data is there on return put_signal(to, peer, to_at, from, from_at, count, signal,
-//   value, op)
-//                                                   put, then a deposit that carries this payload
-//                                                   alone
-//   put_async, get_async                            as put and get, complete at flush: until then
-//   the source
-//                                                   of a put is not reusable, the target of a get
-//                                                   not readable
-//   flush()                                         all transfers of this lane have taken effect at
-//   their targets
+//   put(to, peer, to_at, from, from_at, count)
+//       own window to the peer's; the source is reusable on return
+//   get(to, to_at, from, peer, from_at, count)
+//       the peer's window to the own; the data is there on return
+//   put_signal(to, peer, to_at, from, from_at, count, signal, value, op)
+//       put, then a deposit that carries this payload alone
+//   put_async, get_async
+//       as put and get, complete at flush: until then the source of a put is not reusable, the
+//       target of a get not readable
+//   flush()
+//       all transfers of this lane have taken effect at their targets
 template <class F>
 concept Transferring = requires(F& fabric, WindowRef<float> window, Rank peer, Signal signal,
                                 std::int64_t n, std::uint32_t value) {
@@ -186,8 +185,7 @@ concept Transferring = requires(F& fabric, WindowRef<float> window, Rank peer, S
 template <class F>
 concept Fabric = LaneIdentity<F> && Signalling<F> && Tiling<F> && Transferring<F>;
 
-// ---- refinements
-// -------------------------------------------------------------------------------------------
+// ---- refinements --------------------------------------------------------------------------------
 
 // Load and store reach the peer's memory: address(window, peer) is a view like local(window).
 template <class F>
@@ -208,8 +206,7 @@ concept HandoffFabric = Fabric<F> && requires(F& fabric, Signal signal, Rank pee
 template <class F>
 concept DeviceFabric = Fabric<F> && F::is_device;
 
-// ---- what every protocol needs
-// -----------------------------------------------------------------------------
+// ---- what every protocol needs ------------------------------------------------------------------
 
 // visit(peer) for every other rank, strided over the threads of the lane (one thread a peer on a
 // GPU, a loop on a host). Starts at the right neighbour, so that not all ranks hit one target at a

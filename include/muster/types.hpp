@@ -14,8 +14,7 @@
 
 namespace muster {
 
-// ---- identity
-// ------------------------------------------------------------------------------------
+// ---- identity -----------------------------------------------------------------------------------
 
 // A participant of a team, numbered 0 .. P-1 without gaps.
 struct Rank {
@@ -37,8 +36,7 @@ struct Epoch {
   friend constexpr bool operator==(Epoch, Epoch) = default;
 };
 
-// ---- operations, comparisons, orders
-// ---------------------------------------------------------------
+// ---- operations, comparisons, orders ------------------------------------------------------------
 
 enum class NotifyOp : std::uint8_t { set, add };
 enum class Compare : std::uint8_t { eq, ne, ge, gt, le, lt };
@@ -78,8 +76,7 @@ enum class Profile : std::uint8_t { rdma, direct, sc };
   return false;
 }
 
-// ---- how a wait ended
-// --------------------------------------------------------------------------------
+// ---- how a wait ended ---------------------------------------------------------------------------
 
 // Ordered by severity. Only `ok` is success; `pending` comes from test() alone.
 enum class [[nodiscard]] WaitStatus : std::uint32_t{
@@ -95,11 +92,11 @@ enum class [[nodiscard]] WaitStatus : std::uint32_t{
   return static_cast<std::uint32_t>(a) < static_cast<std::uint32_t>(b) ? b : a;
 }
 
-// ---- symmetric addresses
-// ------------------------------------------------------------------------------- A symmetric
-// address names the same place in the memory of every rank of the team; a rank turns it into a
-// pointer with its own table of base addresses. `segment` picks the table (memory of muster's own
-// is segment 0, memory that the user brings has others).
+// ---- symmetric addresses ------------------------------------------------------------------------
+//
+// A symmetric address names the same place in the memory of every rank of the team; a rank turns it
+// into a pointer with its own table of base addresses. `segment` picks the table (memory of
+// muster's own is segment 0, memory that the user brings has others).
 
 // An unsigned 32-bit word that only notify, wait, test, read, hand and take touch.
 struct Signal {
