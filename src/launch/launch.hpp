@@ -1,0 +1,46 @@
+// Starts the ranks of a job and looks after them until the last one has ended. `muster run` and the
+// bare start of a program both stand on this; they differ in what the child does.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+namespace muster::launcher {
+
+enum class Bind : std::uint8_t {
+  none,
+  cores,  // rank r runs on the r-th (mod their number) core that this process may use
+};
+
+struct LaunchOptions {
+  std::uint32_t ranks = 1;
+  std::chrono::milliseconds timeout{0};  // for the whole job; 0: none
+  bool tag_output = false;               // each line of a rank's output starts with "[rank] "
+  Bind bind = Bind::none;
+  std::chrono::milliseconds grace{5000};  // what the others get to end after a rank failed
+  // Asked when the grace is over: true where the survivors have recovered and go on without the
+  // rank that failed. Not set: they are stopped.
+  std::function<bool()> survivors_go_on;
+};
+
+// The status that launch returns when the time limit is reached.
+inline constexpr int kTimeLimitStatus = 124;
+
+// Forks `ranks` processes. In each of them runs child(rank), which may exec, and ends the process
+// with its value; an exception that leaves child ends the process by std::terminate. Rank 0 keeps
+// the standard input, the others read /dev/null. The caller's signal mask, dispositions and limits
+// hold in the children; they are killed when this process (or the calling thread) dies.
+//
+// In the parent it returns when all ranks and all processes that they left behind have ended:
+//  - INT, TERM, HUP, QUIT, USR1, USR2, TSTP and CONT are passed on to all ranks; TSTP also stops the
+//    launcher, and a second INT kills the ranks;
+//  - each rank that fails is named on stderr, in one line;
+//  - `grace` after a failure, and at the time limit, ranks that still run get TERM, a second later
+//    KILL; so do processes that outlive the ranks.
+// Returns the exit status of the rank that failed first (128 + n for signal n), 0 where none did,
+// 124 when the time limit was reached, 130 after the second INT, and 1 where the ranks could not be
+// started. Signals go to a process: call it where no other thread takes them.
+int launch(const LaunchOptions& options, const std::function<int(std::uint32_t rank)>& child);
+
+}  // namespace muster::launcher
