@@ -10,12 +10,13 @@
 #     [ENVIRONMENT NAME=value...])
 #
 # Each TEST becomes one test of ctest, so a skipped one is shown as skipped and the count is honest.
+# Tests labelled `soak` are left out of ./dev test and run by ./dev soak.
 #
 #   muster_command_test(tutorial_04 COMMAND 04_barrier -n 4 LABELS tutorial
 #     [TIMEOUT 60] [SERIAL] [EXIT_CODE 2] [MATCHES "regular expression"] [ENVIRONMENT ...])
 #
 # runs a program of this build (or any command): it must exit with EXIT_CODE (0 by default) and its
-# output, stdout and stderr together, must match.
+# output, stdout and stderr together, must match. A line that starts with "SKIPPED: " skips it.
 #
 #   muster_header_tests(muster::core HEADERS muster/types.hpp ... [CUDA])
 #
@@ -46,22 +47,17 @@ function(muster_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  set(properties TIMEOUT ${arg_TIMEOUT})
-  if(arg_SERIAL)
-    list(APPEND properties RUN_SERIAL TRUE)
-  endif()
-  foreach(list IN ITEMS LABELS ENVIRONMENT)
-    if(arg_${list})
-      string(REPLACE ";" "\\;" escaped "${arg_${list}}")
-      list(APPEND properties ${list} "${escaped}")
-    endif()
-  endforeach()
-  gtest_discover_tests(
-    ${name}
-    TEST_PREFIX ${name}.
-    DISCOVERY_MODE PRE_TEST
-    DISCOVERY_TIMEOUT 60
-    PROPERTIES ${properties})
+  # Lists do not survive the PROPERTIES of gtest_discover_tests, so a file of our own, which ctest
+  # reads after the discovery's, sets them. NAME_TESTS is the list that the discovery leaves.
+  set(properties ${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake)
+  file(CONFIGURE OUTPUT ${properties} @ONLY CONTENT [[
+if(@name@_TESTS)
+  set_tests_properties(${@name@_TESTS} PROPERTIES
+    TIMEOUT "@arg_TIMEOUT@" LABELS "@arg_LABELS@" ENVIRONMENT "@arg_ENVIRONMENT@" RUN_SERIAL "@arg_SERIAL@")
+endif()
+]])
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${properties})
 endfunction()
 
 function(muster_command_test name)
@@ -80,10 +76,11 @@ function(muster_command_test name)
     list(POP_FRONT arg_COMMAND)
     list(PREPEND arg_COMMAND $<TARGET_FILE:${program}>)
   endif()
-  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -DEXIT_CODE=${arg_EXIT_CODE} "-DMATCHES=${arg_MATCHES}" -P
+  add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -DEXIT_CODE=${arg_EXIT_CODE} "-DPATTERN=${arg_MATCHES}" -P
                                 ${PROJECT_SOURCE_DIR}/cmake/RunCommandTest.cmake -- ${arg_COMMAND})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" ENVIRONMENT
-                                          "${arg_ENVIRONMENT}" RUN_SERIAL ${arg_SERIAL})
+                                          "${arg_ENVIRONMENT}" RUN_SERIAL ${arg_SERIAL}
+                                          SKIP_REGULAR_EXPRESSION "^SKIPPED: |\nSKIPPED: ")
 endfunction()
 
 function(muster_header_tests library)

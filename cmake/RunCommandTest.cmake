@@ -1,4 +1,4 @@
-# cmake -DEXIT_CODE=n -DMATCHES=regex -P RunCommandTest.cmake -- command...
+# cmake -DEXIT_CODE=n -DPATTERN=regex -P RunCommandTest.cmake -- command...
 set(command "")
 set(seen FALSE)
 math(EXPR last "${CMAKE_ARGC} - 1")
@@ -15,6 +15,6 @@ message("${output}")
 if(NOT result STREQUAL EXIT_CODE)
   message(FATAL_ERROR "exit code ${result}, expected ${EXIT_CODE}: ${command}")
 endif()
-if(MATCHES AND NOT output MATCHES "${MATCHES}")
-  message(FATAL_ERROR "the output does not match '${MATCHES}': ${command}")
+if(PATTERN AND NOT output MATCHES "${PATTERN}")
+  message(FATAL_ERROR "the output does not match '${PATTERN}': ${command}")
 endif()
