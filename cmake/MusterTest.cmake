@@ -18,10 +18,10 @@
 # runs a program of this build (or any command): it must exit with EXIT_CODE (0 by default) and its
 # output, stdout and stderr together, must match. A line that starts with "SKIPPED: " skips it.
 #
-#   muster_header_tests(muster::core HEADERS muster/types.hpp ... [CUDA])
+#   muster_header_tests(headers HEADERS muster/types.hpp ... LIBS muster::core [CUDA])
 #
 # compiles one generated source for each header, which includes it twice and nothing else: with g++,
-# or with nvcc where CUDA is given.
+# or with nvcc where CUDA is given. A header that does not stand alone fails the build.
 
 find_package(GTest REQUIRED)
 
@@ -83,20 +83,16 @@ function(muster_command_test name)
                                           SKIP_REGULAR_EXPRESSION "^SKIPPED: |\nSKIPPED: ")
 endfunction()
 
-function(muster_header_tests library)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "" "HEADERS")
+function(muster_header_tests name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "" "HEADERS;LIBS")
+  muster_missing(missing ${arg_LIBS})
+  if(missing)
+    muster_left_out("header test ${name}" "${missing} is not built here")
+    return()
+  endif()
   set(extension cpp)
-  set(suffix headers)
   if(arg_CUDA)
     set(extension cu)
-    set(suffix cuda_headers)
-  endif()
-  string(MAKE_C_IDENTIFIER "${library}" identifier)
-  set(name ${identifier}_${suffix})
-  muster_missing(missing ${library})
-  if(missing)
-    muster_left_out("test ${name}" "${missing} is not built here")
-    return()
   endif()
   set(sources "")
   foreach(header IN LISTS arg_HEADERS)
@@ -107,5 +103,10 @@ function(muster_header_tests library)
     list(APPEND sources ${source})
   endforeach()
   add_library(${name} OBJECT ${sources})
-  target_link_libraries(${name} PRIVATE ${library} muster_flags)
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} muster_flags)
+  if(arg_CUDA)
+    # Whether a header stands alone does not depend on the architecture: one will do.
+    list(GET CMAKE_CUDA_ARCHITECTURES -1 newest)
+    set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES ${newest})
+  endif()
 endfunction()
