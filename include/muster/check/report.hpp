@@ -1,0 +1,135 @@
+// What the checker is asked and what it answers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "muster/types.hpp"
+
+namespace muster::model {
+class Team;
+}
+
+namespace muster::check {
+
+// What can be wrong with a protocol.
+enum class Kind : std::uint8_t {
+  deadlock,     // every thread that is left is blocked
+  race,         // window data accessed unordered, one access a write
+  stale_pass,   // a barrier was left, or a credit taken, on the strength of another call's deposit
+  clobber,      // two writes to one cell that are neither both adds nor ordered
+  credits,      // a cell left over, negative, or taken back by a thread that does not own it
+  scope,        // two operations on one cell by threads outside each other's scope
+  domain,       // read-modify-writes on one cell from two atomicity domains
+  divergence,   // threads of a lane at different converges; ranks in different set-up calls
+  noncoherent,  // a cache was not invalidated or not written back
+  expect,       // the body's own assertion
+  contract,     // an argument that does not exist: a rank, a cell, a window, a box outside
+  body,         // the body threw, overflowed its stack, or looped without a wait
+};
+
+enum class Verdict : std::uint8_t {
+  certified,  // one execution stands for all
+  complete,   // every execution was explored
+  bounded,    // no error found, and not everything explored; Report::bound says what was left out
+  refuted,    // there is a failing execution
+};
+
+[[nodiscard]] const char* name_of(Kind kind);
+[[nodiscard]] const char* name_of(Verdict verdict);
+[[nodiscard]] const char* name_of(Profile profile);
+[[nodiscard]] std::optional<Kind> kind_of(const std::string& name);
+[[nodiscard]] std::optional<Profile> profile_of(const std::string& name);
+
+// How executions are chosen where no certificate holds.
+enum class Strategy : std::uint8_t { search, random, pct };
+
+// A change to the operations at one place of the source, to see whether it mends or spoils.
+enum class Change : std::uint8_t {
+  release,          // the notifies there release
+  acquire,          // the waits there acquire
+  relax,            // the notifies and waits there are relaxed
+  flush_before,     // a flush before the operation
+  converge_before,  // a converge of the lane before the operation
+  converge_after,   // a converge of the lane after the operation
+  drop,             // the flush or converge there does nothing
+};
+
+// One configuration of one protocol in one profile.
+struct Options {
+  std::uint32_t ranks = 2;
+  std::uint32_t calls = 2;  // for the body to use; the engine only prints it
+  std::uint32_t lanes = 1;
+  std::uint32_t threads = 1;  // per lane
+  Profile profile = Profile::direct;
+
+  Strategy strategy = Strategy::search;
+  std::uint64_t seed = 1;                   // random and pct
+  std::uint64_t executions = 2'000'000;     // at most; above that the verdict is `bounded`
+  std::uint64_t steps = 20'000'000;         // of one execution, before it counts as a loop
+  std::uint32_t expire = 0;                 // at most so many waits of an execution expire
+  bool certificate = true;                  // false: search even where condition D holds
+  std::string replay{};                     // choices of Report::replay: run only this execution
+  std::map<std::string, Change> changes{};  // by Site::key
+  bool trace = false;                       // keep the events of the failing execution
+  std::function<void(std::uint64_t executions)> progress{};  // called now and then in a long run
+};
+
+// An operation in the source of a protocol.
+struct Site {
+  std::string file;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::string operation;                  // notify, wait, flush, ...
+  Order order = Order::relaxed;           // as written
+  [[nodiscard]] std::string key() const;  // file:line:column:operation
+};
+
+// One thing that is wrong.
+struct Finding {
+  Kind kind{};
+  std::string what;     // one sentence: who, where, what was seen
+  std::string missing;  // the missing edge, in words
+  std::optional<std::uint32_t> rank{};
+  std::optional<std::uint32_t> lane{};
+  std::string location;  // "inbox[3] of rank 1", "rows 0, lane 0, from rank 2, of rank 1"
+};
+
+// One step of a traced execution.
+struct Event {
+  std::uint32_t rank = 0;
+  std::uint32_t lane = 0;
+  std::uint32_t thread = 0;
+  bool setup = false;  // by the rank's set-up, outside lanes
+  std::string what;    // "notify rows 0 [from 1] of rank 2: set 1 release"
+  std::string where;   // file:line
+  bool past = false;   // in the causal past of the failure
+};
+
+struct Report {
+  Verdict verdict = Verdict::bounded;
+  std::uint64_t executions = 0;   // explored to their end (leaves of the search)
+  std::uint64_t dropped = 0;      // abandoned: a deferred wait's deposit never came
+  std::uint64_t steps = 0;        // operations of the model in all executions
+  std::string bound;              // for `bounded`: what was left out
+  std::string why_search;         // why no certificate, empty where there is one
+  std::vector<Finding> findings;  // of the first failing execution; the first one is the verdict's
+  std::vector<Event> events;      // of the failing execution, with Options::trace
+  std::string replay;             // choices that reproduce the failing execution
+  std::vector<Site> sites;        // operations that were run
+  // What Team::outcome recorded, for each way in which a whole execution ended.
+  std::set<std::vector<std::uint64_t>> outcomes;
+
+  [[nodiscard]] bool has(Kind kind) const;
+  [[nodiscard]] bool good() const { return verdict != Verdict::refuted; }
+};
+
+// Runs `body` once per rank and execution, and answers for this configuration. Deterministic.
+[[nodiscard]] Report explore(const Options& options, const std::function<void(model::Team&)>& body);
+
+}  // namespace muster::check
