@@ -1,0 +1,73 @@
+// What `muster bench` measures: contenders of one topic (barrier, put, ...) on one fabric, run side
+// by side. A topic is one directory that lists its contenders; a contender is one function.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "muster/result.hpp"
+
+namespace muster::bench {
+
+enum class As : std::uint8_t { processes, threads };
+
+// What the user asked for.
+struct Request {
+  std::uint32_t ranks = 2;
+  As as = As::processes;
+  std::vector<std::string> peers;  // the groups of the peers to measure; the rest is not run
+  std::uint64_t calls = 0;         // in one timed block; 0: so many that a block takes `block`
+  std::uint32_t repeat = 5;        // timed blocks in one run; at most max_blocks
+  std::uint32_t rounds = 9;        // each runs every contender once
+  std::chrono::nanoseconds block = std::chrono::milliseconds{20};
+  std::chrono::milliseconds limit{60'000};  // for one run of one contender
+};
+
+inline constexpr std::uint32_t max_blocks = 64;
+
+// One run of one contender.
+struct Plan {
+  std::uint32_t ranks = 2;
+  std::uint64_t warm_up = 0;  // calls before the first block
+  std::uint64_t calls = 1;    // in one block
+  std::uint32_t repeat = 1;   // blocks
+  std::vector<int> cores;     // rank r is pinned to cores[r % cores.size()]
+  std::chrono::milliseconds limit{60'000};
+};
+
+// What a contender is compared as.
+enum class Role : std::uint8_t {
+  floor,   // the least that the hardware asks for: no library, no fairness, spinning
+  bare,    // the same job by hand, fit for more ranks than cores
+  muster,  // what is measured
+  peer,    // another library
+};
+
+// The time of each block in ns per call: the longest of all ranks.
+using Blocks = std::vector<double>;
+
+struct Contender {
+  std::string name;
+  std::string group;  // what --peer calls it; empty where it is no peer
+  Role role = Role::muster;
+  As as = As::processes;
+  std::string why_not;  // not empty: it cannot run here, and this says why
+  std::function<Result<Blocks>(const Plan&)> run;
+};
+
+struct Topic {
+  std::string name;    // the word after `muster bench`
+  std::string fabric;  // the value of --fabric
+  std::string unit;    // what one call is
+  std::string summary;
+  std::vector<std::string> peers;  // every group that --peer may name
+  std::function<std::vector<Contender>(const Request&)> contenders;
+};
+
+// Every topic of this build. A new one is added here and nowhere else (topics.cpp).
+[[nodiscard]] const std::vector<Topic>& topics();
+
+}  // namespace muster::bench

@@ -1,0 +1,155 @@
+#include "cli/bench.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bench/contender.hpp"
+#include "bench/measure.hpp"
+#include "bench/report.hpp"
+
+namespace muster::cli {
+
+namespace {
+
+constexpr std::uint32_t most_ranks = 1024;
+
+struct Options {
+  bench::Request request;
+  bool threads = false;
+  std::string fabric = "host";
+  std::string json;
+};
+
+// One line that is written over; on a terminal only.
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::uint32_t rounds) : rounds_(rounds) {}
+  ~ProgressLine() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void operator()(std::uint32_t round, const std::string& contender) {
+    if (!terminal_) return;
+    const std::string where =
+        round == 0 ? "warm-up" : fmt::format("round {} of {}", round, rounds_);
+    fmt::print(stderr, "\r\033[K{}: {}", where, contender);
+    std::fflush(stderr);
+    shown_ = true;
+  }
+
+ private:
+  std::uint32_t rounds_;
+  bool terminal_ = isatty(STDERR_FILENO) == 1;
+  bool shown_ = false;
+};
+
+// A peer that fails is reported in its place; only our own failures are ours.
+bool is_failure(const bench::Measured& measured) {
+  return measured.failed && measured.contender.role != bench::Role::peer;
+}
+
+int run_topic(const bench::Topic& topic, const Options& options) {
+  // Opened first: a path that cannot be written should not cost a measurement.
+  std::ofstream json;
+  if (!options.json.empty()) {
+    json.open(options.json);
+    if (!json)
+      throw CLI::ValidationError("--json", fmt::format("{} cannot be written", options.json));
+  }
+
+  bench::Request request = options.request;
+  request.as = options.threads ? bench::As::threads : bench::As::processes;
+  bench::Conditions conditions{.machine = bench::this_machine(),
+                               .command = bench::command_line(),
+                               .date = bench::utc_now(),
+                               .load_before = bench::load_average()};
+  const std::vector<int>& cores = conditions.machine.cores;
+  conditions.busy_before = bench::busy_share(cores);
+  std::vector<bench::Measured> measured;
+  {
+    ProgressLine progress(request.rounds);
+    measured = bench::measure(topic.contenders(request), request, cores, std::ref(progress));
+  }
+  conditions.busy_after = bench::busy_share(cores);
+
+  const bench::Report report{topic, request, conditions, measured};
+  fmt::print("{}", bench::table(report));
+  std::fflush(stdout);
+  for (const std::string& line : bench::warnings(conditions))
+    fmt::print(stderr, "warning: {}\n", line);
+  bool failed = std::any_of(measured.begin(), measured.end(), is_failure);
+  if (json.is_open()) {
+    json << bench::to_json(report).dump(2) << '\n' << std::flush;
+    if (!json) {
+      fmt::print(stderr, "muster bench: {} could not be written in full\n", options.json);
+      failed = true;
+    }
+  }
+  return failed ? 1 : 0;
+}
+
+const bench::Topic& topic_on(const std::string& name, const std::string& fabric) {
+  for (const bench::Topic& topic : bench::topics())
+    if (topic.name == name && topic.fabric == fabric) return topic;
+  throw CLI::ValidationError("--fabric", fmt::format("{} is not measured on {}", name, fabric));
+}
+
+std::vector<std::string> fabrics_of(const std::string& name) {
+  std::vector<std::string> fabrics;
+  for (const bench::Topic& topic : bench::topics())
+    if (topic.name == name) fabrics.push_back(topic.fabric);
+  return fabrics;
+}
+
+void add_options(CLI::App& verb, const bench::Topic& topic, Options& options) {
+  bench::Request& request = options.request;
+  request.peers = topic.peers;
+  verb.add_option("-n,--ranks", request.ranks, "Ranks")
+      ->check(CLI::Range(2U, most_ranks))
+      ->capture_default_str();
+  verb.add_flag("--threads", options.threads, "Ranks are threads of one process");
+  verb.add_option("--fabric", options.fabric, "What carries it")
+      ->check(CLI::IsMember(fabrics_of(topic.name)))
+      ->capture_default_str();
+  verb.add_option("--peer", request.peers, "Whom to measure beside it, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember(topic.peers));
+  verb.add_option("--rounds", request.rounds, "Rounds; each runs every contender once")
+      ->check(CLI::Range(1U, 1000U))
+      ->capture_default_str();
+  verb.add_option("--repeat", request.repeat, "Timed blocks in each run")
+      ->check(CLI::Range(1U, bench::max_blocks))
+      ->capture_default_str();
+  verb.add_option("--calls", request.calls, "Calls in each block (default: 20 ms of them)")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
+  verb.add_option("--json", options.json, "Write everything to this file too")->type_name("FILE");
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& status) {
+  CLI::App* bench = app.add_subcommand("bench", "Measure muster beside its peers");
+  bench->require_subcommand(1);
+  std::set<std::string> known;
+  for (const bench::Topic& topic : bench::topics()) {
+    if (!known.insert(topic.name).second) continue;  // the same on another fabric
+    CLI::App* verb = bench->add_subcommand(topic.name, topic.summary);
+    const auto options = std::make_shared<Options>();
+    add_options(*verb, topic, *options);
+    verb->callback([&status, options, name = topic.name] {
+      status = run_topic(topic_on(name, options->fabric), *options);
+    });
+  }
+}
+
+}  // namespace muster::cli
