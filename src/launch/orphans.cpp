@@ -1,0 +1,91 @@
+#include "launch/orphans.hpp"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+
+namespace muster::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<pid_t> as_pid(const std::string& text) {
+  pid_t pid = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return pid;
+}
+
+// Field 4 of /proc/PID/stat; the name before it stands in parentheses and may hold anything.
+std::optional<pid_t> parent_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  const auto after_name = line.rfind(')');
+  if (after_name == std::string::npos) return std::nullopt;
+  std::istringstream rest(line.substr(after_name + 1));
+  std::string state;
+  pid_t parent = 0;
+  if (rest >> state >> parent) return parent;
+  return std::nullopt;
+}
+
+// For kernels without /proc/PID/task/TID/children.
+std::vector<pid_t> children_by_search() {
+  std::vector<pid_t> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const auto pid = as_pid(entry.path().filename().string());
+    if (pid && parent_of(*pid) == getpid()) found.push_back(*pid);
+  }
+  return found;
+}
+
+std::vector<pid_t> children() {
+  std::vector<pid_t> found;
+  bool listed = false;
+  std::error_code error;
+  for (const auto& task : fs::directory_iterator("/proc/self/task", error)) {
+    std::ifstream file(task.path() / "children");
+    listed = listed || file.is_open();
+    pid_t pid = 0;
+    while (file >> pid) found.push_back(pid);
+  }
+  return listed ? found : children_by_search();
+}
+
+}  // namespace
+
+Orphanage::Orphanage() {
+  const auto before = children();
+  older_ = {before.begin(), before.end()};
+  prctl(PR_GET_CHILD_SUBREAPER, &was_subreaper_);
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+Orphanage::~Orphanage() {
+  prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_);
+}
+
+std::vector<pid_t> Orphanage::adopted(const std::set<pid_t>& ranks) const {
+  std::vector<pid_t> found = children();
+  std::erase_if(found, [&](pid_t pid) { return ranks.contains(pid) || older_.contains(pid); });
+  return found;
+}
+
+std::vector<pid_t> Orphanage::reap(const std::set<pid_t>& ranks) const {
+  std::vector<pid_t> running;
+  for (const pid_t pid : adopted(ranks)) {
+    if (waitpid(pid, nullptr, WNOHANG) == 0) running.push_back(pid);
+  }
+  return running;
+}
+
+}  // namespace muster::launcher

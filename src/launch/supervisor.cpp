@@ -1,0 +1,281 @@
+#include "launch/supervisor.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace muster::launcher {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kStopPatience = 1s;    // from SIGTERM to SIGKILL
+constexpr auto kOrphanPatience = 1s;  // the same for processes that outlive the ranks, and before
+constexpr int kInterrupted = 128 + SIGINT;
+
+// What an event belongs to; below these, a rank.
+constexpr std::uint32_t kSignals = ~0U;
+constexpr std::uint32_t kRelay = ~0U - 1;
+
+void watch(int epoll, int fd, std::uint32_t what) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u32 = what;
+  epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+std::string seconds(std::chrono::milliseconds time) {
+  return fmt::format("{:g} s", std::chrono::duration<double>(time).count());
+}
+
+std::string name(const std::vector<std::uint32_t>& ranks) {
+  constexpr std::size_t most = 8;
+  const auto end = ranks.begin() + static_cast<std::ptrdiff_t>(std::min(most, ranks.size()));
+  std::string text =
+      fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks.begin(), end, ", "));
+  if (ranks.size() > most) text += fmt::format(" and {} more", ranks.size() - most);
+  return text;
+}
+
+std::string count(std::size_t number, const char* one, const char* many) {
+  return fmt::format("{} {}", number, number == 1 ? one : many);
+}
+
+}  // namespace
+
+Supervisor::Supervisor(const LaunchOptions& options, std::vector<RankProcess> processes,
+                       SignalWatch& signals, const Orphanage& orphanage, Relay* relay)
+    : options_(options),
+      processes_(std::move(processes)),
+      signals_(signals),
+      orphanage_(orphanage),
+      relay_(relay),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+  watch(epoll_.get(), signals_.fd(), kSignals);
+  if (relay_ != nullptr) watch(epoll_.get(), relay_->done_fd(), kRelay);
+  for (std::uint32_t rank = 0; rank < processes_.size(); ++rank) {
+    watch(epoll_.get(), processes_[rank].handle.get(), rank);
+    alive_.insert(processes_[rank].pid);
+  }
+  if (options_.timeout > 0ms) time_limit_ = Clock::now() + options_.timeout;
+}
+
+int Supervisor::run() {
+  while (!alive_.empty()) {
+    wait_for_events(next_deadline());
+    on_deadlines();
+  }
+  end_orphans();
+  end_relay();
+  if (!status_ && relay_ != nullptr && relay_->lost_output()) return 1;
+  return status_.value_or(0);
+}
+
+void Supervisor::abandon() {
+  kill();
+  // Not by events: the handle of the last one may be what could not be had.
+  for (const pid_t pid : alive_) waitpid(pid, nullptr, 0);
+  alive_.clear();
+  end_orphans();
+  end_relay();
+}
+
+// ---- events
+
+void Supervisor::wait_for_events(Deadline until) {
+  int timeout = -1;
+  if (until) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now());
+    timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30));
+  }
+  // epoll hands events out in the order in which they came about, which is how we know who failed
+  // first when several ranks end between two looks. So all must fit, and be taken in order.
+  std::vector<epoll_event> events(processes_.size() + 2);
+  const int ready =
+      epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
+  for (int i = 0; i < ready; ++i) {
+    const std::uint32_t what = events[static_cast<std::size_t>(i)].data.u32;
+    if (what == kSignals) {
+      on_signals();
+    } else if (what == kRelay) {
+      relay_done_ = true;
+    } else {
+      on_end_of(what);
+    }
+  }
+}
+
+void Supervisor::on_end_of(std::uint32_t rank) {
+  RankProcess& process = processes_[rank];
+  int wait_status = 0;
+  if (waitpid(process.pid, &wait_status, WNOHANG) != process.pid) return;
+  process.handle.reset();  // and with it leaves the epoll set
+  alive_.erase(process.pid);
+  if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0) report(rank, wait_status);
+  process.pid = 0;
+}
+
+void Supervisor::report(std::uint32_t rank, int wait_status) {
+  const bool by_signal = WIFSIGNALED(wait_status);
+  const int signal = by_signal ? WTERMSIG(wait_status) : 0;
+  const int code = by_signal ? 128 + signal : WEXITSTATUS(wait_status);
+  // Who ends because we stopped it did not fail. A crash is told all the same.
+  const bool stopped = phase_ != Phase::running;
+  if (stopped && (!by_signal || signal == SIGTERM || signal == SIGKILL)) return;
+
+  if (by_signal) {
+    say(fmt::format("rank {} (pid {}) was killed by signal {} ({})", rank, processes_[rank].pid,
+                    signal, describe_signal(signal)));
+  } else {
+    say(fmt::format("rank {} exited with code {}", rank, code));
+  }
+  if (!status_) status_ = code;
+  if (stopped) return;
+  last_failed_ = rank;
+  // A team that can recover gets its time after each failure; others have to end after the first.
+  if (!grace_over_ || options_.survivors_go_on) grace_over_ = Clock::now() + options_.grace;
+}
+
+void Supervisor::on_signals() {
+  while (const auto info = signals_.next()) {
+    if (info->ssi_signo == SIGCHLD) {
+      orphanage_.reap(alive_);
+    } else {
+      pass_on(*info);
+    }
+  }
+}
+
+void Supervisor::pass_on(const signalfd_siginfo& info) {
+  const auto signal = static_cast<int>(info.ssi_signo);
+  if (signal == SIGINT && ++interrupts_ == 2) {
+    say(fmt::format("interrupted again; killing {}", count(alive_.size(), "rank", "ranks")));
+    status_ = kInterrupted;
+    kill();
+    return;
+  }
+  for (const pid_t pid : alive_) {
+    // A key of the terminal has reached every process of the group by itself.
+    if (came_from_terminal(info) && getpgid(pid) == getpgrp()) continue;
+    ::kill(pid, signal);
+  }
+  if (signal == SIGTSTP) ::kill(getpid(), SIGSTOP);  // goes on here after SIGCONT
+}
+
+// ---- deadlines
+
+Supervisor::Deadline Supervisor::next_deadline() const {
+  Deadline next;
+  const auto consider = [&](Deadline deadline) {
+    if (deadline && (!next || *deadline < *next)) next = deadline;
+  };
+  if (phase_ == Phase::running) {
+    consider(time_limit_);
+    consider(grace_over_);
+  } else if (phase_ == Phase::stopping) {
+    consider(kill_at_);
+  }
+  return next;
+}
+
+void Supervisor::on_deadlines() {
+  const auto now = Clock::now();
+  const auto passed = [&](Deadline deadline) { return deadline && *deadline <= now; };
+  if (alive_.empty()) return;
+  if (phase_ == Phase::stopping && passed(kill_at_)) {
+    say(fmt::format("{} did not end within {}; killing", name(running_ranks()),
+                    seconds(kStopPatience)));
+    kill();
+  }
+  if (phase_ != Phase::running) return;
+  if (passed(time_limit_)) {
+    say(fmt::format("time limit of {} reached; stopping {}", seconds(options_.timeout),
+                    count(alive_.size(), "rank", "ranks")));
+    if (!status_) status_ = kTimeLimitStatus;
+    stop();
+  } else if (passed(grace_over_)) {
+    grace_over_.reset();
+    if (options_.survivors_go_on && options_.survivors_go_on()) return;
+    const auto left = running_ranks();
+    say(fmt::format("{} still run{} {} after rank {} failed; stopping", name(left),
+                    left.size() == 1 ? "s" : "", seconds(options_.grace), last_failed_));
+    stop();
+  }
+}
+
+void Supervisor::stop() {
+  phase_ = Phase::stopping;
+  kill_at_ = Clock::now() + kStopPatience;
+  signal_all(SIGTERM);
+  signal_all(SIGCONT);  // a stopped rank would not see the other
+}
+
+void Supervisor::kill() {
+  phase_ = Phase::killing;
+  signal_all(SIGKILL);
+}
+
+void Supervisor::signal_all(int signal) {
+  for (const pid_t pid : alive_) ::kill(pid, signal);
+}
+
+// ---- the end
+
+void Supervisor::end_orphans() {
+  // They get time, then TERM, then KILL. They come and go meanwhile, so look anew after each event.
+  std::vector<pid_t> left;
+  for (const int signal : {0, SIGTERM, SIGKILL}) {
+    left = orphanage_.reap(alive_);
+    if (signal == SIGTERM && !left.empty()) {
+      say(fmt::format("{} outlived the ranks; stopping",
+                      count(left.size(), "process", "processes")));
+    }
+    std::set<pid_t> told;
+    const auto until = Clock::now() + kOrphanPatience;
+    while (!left.empty() && Clock::now() < until) {
+      for (const pid_t pid : left) {
+        if (signal == 0 || !told.insert(pid).second) continue;
+        ::kill(pid, signal);
+        ::kill(pid, SIGCONT);
+      }
+      wait_for_events(until);
+      left = orphanage_.reap(alive_);
+    }
+  }
+  if (!left.empty()) say(fmt::format("cannot stop pid {}", fmt::join(left, ", ")));
+}
+
+void Supervisor::end_relay() {
+  if (relay_ == nullptr) return;
+  relay_->finish();
+  // The reader of our output may be slow. Who does not want to wait interrupts.
+  while (!relay_done_) {
+    const int before = interrupts_;
+    wait_for_events({});
+    if (interrupts_ != before && !relay_done_) _exit(kInterrupted);
+  }
+}
+
+void Supervisor::say(const std::string& line) {
+  const std::string text = fmt::format("muster: {}\n", line);
+  if (relay_ != nullptr) {
+    relay_->say(text);
+  } else {
+    write_all(2, text);
+  }
+}
+
+std::vector<std::uint32_t> Supervisor::running_ranks() const {
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t rank = 0; rank < processes_.size(); ++rank) {
+    if (alive_.contains(processes_[rank].pid)) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+}  // namespace muster::launcher

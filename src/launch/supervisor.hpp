@@ -1,0 +1,83 @@
+// Looks after ranks that run, until the last of them has ended.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "launch/fd.hpp"
+#include "launch/launch.hpp"
+#include "launch/orphans.hpp"
+#include "launch/relay.hpp"
+#include "launch/signals.hpp"
+
+namespace muster::launcher {
+
+struct RankProcess {
+  pid_t pid = 0;
+  Fd handle;  // a pidfd
+};
+
+// Waits in one place, for the end of ranks, signals, the relay's end and deadlines; nothing polls.
+class Supervisor {
+ public:
+  // `processes` by rank. `relay` is null where the ranks write to stdout and stderr themselves.
+  Supervisor(const LaunchOptions& options, std::vector<RankProcess> processes, SignalWatch& signals,
+             const Orphanage& orphanage, Relay* relay);
+
+  // Returns the job's exit status.
+  int run();
+
+  // Ends all ranks at once and waits for them: the job could not be started in full.
+  void abandon();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Deadline = std::optional<Clock::time_point>;
+
+  enum class Phase {
+    running,
+    stopping,  // told to end
+    killing,
+  };
+
+  void wait_for_events(Deadline until);
+  void on_end_of(std::uint32_t rank);
+  void report(std::uint32_t rank, int wait_status);
+  void on_signals();
+  void pass_on(const signalfd_siginfo& info);
+
+  [[nodiscard]] Deadline next_deadline() const;
+  void on_deadlines();
+  void stop();
+  void kill();
+  void signal_all(int signal);
+
+  void end_orphans();
+  void end_relay();
+  void say(const std::string& line);
+  [[nodiscard]] std::vector<std::uint32_t> running_ranks() const;
+
+  const LaunchOptions& options_;
+  std::vector<RankProcess> processes_;
+  SignalWatch& signals_;
+  const Orphanage& orphanage_;
+  Relay* relay_;
+  Fd epoll_;
+
+  std::set<pid_t> alive_;
+  Phase phase_ = Phase::running;
+  Deadline time_limit_;
+  Deadline grace_over_;
+  Deadline kill_at_;
+  std::uint32_t last_failed_ = 0;
+  std::optional<int> status_;  // the first failure decides
+  int interrupts_ = 0;
+  bool relay_done_ = false;
+};
+
+}  // namespace muster::launcher
