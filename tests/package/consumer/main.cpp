@@ -16,8 +16,10 @@ int main() {
       return status;
     });
     result.value();
-    const auto left = static_cast<std::int32_t>((team.rank().value + team.size() - 1) % team.size());
-    std::printf("rank %u of %u: %s\n", team.rank().value, team.size(), seen == left ? "OK" : "WRONG");
+    const auto left =
+        static_cast<std::int32_t>((team.rank().value + team.size() - 1) % team.size());
+    std::printf("rank %u of %u: %s\n", team.rank().value, team.size(),
+                seen == left ? "OK" : "WRONG");
     return seen == left ? 0 : 1;
   });
 }
