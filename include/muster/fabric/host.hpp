@@ -1,0 +1,355 @@
+// The host fabric: threads and processes of one host on shared memory. Ranks differ only in how
+// they were started.
+//
+// Signals are 32-bit words, one cache line apart; notify is a store or an atomic add, wait polls,
+// then yields, then sleeps on a futex. The fabric is `direct`: every transfer takes effect at
+// issue, a release carries all of them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+
+#include "muster/fabric.hpp"
+#include "muster/result.hpp"
+
+namespace muster::host {
+
+// Bytes between two cells, so that two writers never share a cache line.
+inline constexpr std::size_t cell_stride = 64;
+
+// The base addresses of one segment in the memory of each rank of a team, by team rank.
+struct Segment {
+  std::byte* const* cells = nullptr;
+  std::byte* const* memory = nullptr;
+};
+
+class LaneWatch;  // the slow side of a lane: sleeping, deadlines, lost peers, errors
+
+// What a lane is made from; filled in by its team.
+struct LaneContext {
+  Rank rank;
+  std::uint32_t size = 1;
+  Lane lane;
+  std::uint32_t lanes = 1;
+  std::uint32_t spins = 0;  // polls before the first yield; few where lanes outnumber the cores
+  bool verify = false;      // check cells and windows on the hot path too
+  const Segment* segments = nullptr;
+  // By team rank: how many lanes of the team sleep on a cell in that rank's memory.
+  std::atomic<std::uint32_t>* const* sleepers = nullptr;
+  LaneWatch* watch = nullptr;
+};
+
+// A rank's part of a window: element i of rows x cols, row-major.
+template <class T>
+class View {
+ public:
+  View(T* data, std::int64_t size) : data_(data), size_(size) {}
+  [[nodiscard]] T& operator[](std::int64_t index) const { return data_[index]; }
+  [[nodiscard]] std::int64_t size() const { return size_; }
+  [[nodiscard]] T* data() const { return data_; }
+  [[nodiscard]] T* begin() const { return data_; }
+  [[nodiscard]] T* end() const { return data_ + size_; }
+
+ private:
+  T* data_;
+  std::int64_t size_;
+};
+
+// R x C elements of T, all held by the lane's one thread.
+template <class T, std::int64_t R, std::int64_t C>
+class Tile {
+  static_assert(R > 0 && C > 0, "a tile has at least one element");
+
+ public:
+  using value_type = T;
+  static constexpr std::int64_t rows = R;
+  static constexpr std::int64_t cols = C;
+
+  Tile() : elements_(std::make_unique<T[]>(static_cast<std::size_t>(R * C))) {}
+
+  template <class Visit>
+  void each(Visit&& visit) {
+    for (std::int64_t row = 0; row < R; ++row) {
+      for (std::int64_t col = 0; col < C; ++col) visit(row, col, elements_[index(row, col)]);
+    }
+  }
+
+ private:
+  friend class Fabric;
+  [[nodiscard]] static constexpr std::size_t index(std::int64_t row, std::int64_t col) {
+    return static_cast<std::size_t>(row * C + col);
+  }
+  std::unique_ptr<T[]> elements_;
+};
+
+class Fabric {
+ public:
+  static constexpr bool is_device = false;
+
+  explicit Fabric(const LaneContext& context) : context_(context) {}
+
+  // ---- identity and meeting: a lane is one thread
+  // ------------------------------------------------------
+
+  [[nodiscard]] Rank rank() const { return context_.rank; }
+  [[nodiscard]] std::uint32_t size() const { return context_.size; }
+  [[nodiscard]] Lane lane() const { return context_.lane; }
+  [[nodiscard]] std::uint32_t lanes() const { return context_.lanes; }
+  [[nodiscard]] static constexpr std::uint32_t thread() { return 0; }
+  [[nodiscard]] static constexpr std::uint32_t threads() { return 1; }
+  [[nodiscard]] static constexpr Profile profile() { return Profile::direct; }
+
+  void converge() { complete_loads(); }
+  WaitStatus converge(WaitStatus status) {
+    complete_loads();
+    return status;
+  }
+  template <class T>
+  [[nodiscard]] T broadcast(T value) {
+    return value;
+  }
+
+  // ---- signals
+  // -------------------------------------------------------------------------------------------
+
+  void notify(Signal signal, Rank peer, std::uint32_t value, NotifyOp op,
+              Order order = Order::release, Scope /*one host is one scope*/ = Scope::system) {
+    if (!admits(signal, peer)) [[unlikely]]
+      return;
+    const std::atomic_ref<std::uint32_t> cell(cell_of(signal, peer));
+    // Pairs with the acquire load of wait, test, wait_any or read on the same cell.
+    if (op == NotifyOp::set) {
+      cell.store(value, store_order(order));
+    } else {
+      cell.fetch_add(value, store_order(order));
+    }
+    wake(signal, peer);
+  }
+
+  WaitStatus wait(Signal signal, Compare compare, std::uint32_t value, Order order = Order::acquire,
+                  Scope = Scope::system) {
+    if (!admits(signal, context_.rank)) [[unlikely]]
+      return WaitStatus::invalid;
+    return block(signal, context_.rank, compare, value, load_order(order));
+  }
+
+  WaitStatus test(Signal signal, Compare compare, std::uint32_t value, Order order = Order::acquire,
+                  Scope = Scope::system) {
+    if (!admits(signal, context_.rank)) [[unlikely]]
+      return WaitStatus::invalid;
+    // Pairs with the release of the notify that wrote the value.
+    const std::uint32_t seen = load(signal, context_.rank, load_order(order));
+    return satisfies(seen, compare, value) ? WaitStatus::ok : failure_or_pending();
+  }
+
+  // The lowest index among the conditions that hold.
+  AnyStatus wait_any(const Condition* conditions, std::uint32_t count, Order order = Order::acquire,
+                     Scope = Scope::system);
+
+  [[nodiscard]] std::uint32_t read(Signal signal, Order order = Order::relaxed,
+                                   Scope = Scope::system) {
+    if (!admits(signal, context_.rank)) [[unlikely]]
+      return 0;
+    return load(signal, context_.rank, load_order(order));
+  }
+
+  [[nodiscard]] std::uint32_t counter(Counter counter) { return word_of(counter); }
+  void set_counter(Counter counter, std::uint32_t value) { word_of(counter) = value; }
+
+  // ---- hand and take
+  // --------------------------------------------------------------------------------------- A cell
+  // has one handing and one taking thread, so a load and a store do what a compare-and-swap would.
+
+  WaitStatus hand(Signal signal, Rank peer, Order order = Order::release) {
+    if (!admits(signal, peer)) [[unlikely]]
+      return WaitStatus::invalid;
+    const WaitStatus status = block(signal, peer, Compare::eq, 0, load_order(Order::relaxed));
+    if (status != WaitStatus::ok) return status;
+    // Pairs with the acquire load of the peer's take.
+    std::atomic_ref<std::uint32_t>(cell_of(signal, peer)).store(1, store_order(order));
+    wake(signal, peer);
+    return status;
+  }
+
+  WaitStatus take(Signal signal, Order order = Order::acquire) {
+    if (!admits(signal, context_.rank)) [[unlikely]]
+      return WaitStatus::invalid;
+    const WaitStatus status = block(signal, context_.rank, Compare::eq, 1, load_order(order));
+    if (status != WaitStatus::ok) return status;
+    std::atomic_ref<std::uint32_t>(cell_of(signal, context_.rank))
+        .store(0, store_order(Order::relaxed));
+    wake(signal, context_.rank);  // a hand may sleep on this cell
+    return status;
+  }
+
+  // ---- windows and tiles (fabric/host/data.hpp)
+  // --------------------------------------------------------------
+
+  template <class T>
+  [[nodiscard]] View<T> local(WindowRef<T> window) {
+    return address(window, context_.rank);
+  }
+  template <class T>
+  [[nodiscard]] View<T> address(WindowRef<T> window, Rank peer);
+
+  template <class T, std::int64_t R, std::int64_t C>
+  [[nodiscard]] Tile<T, R, C> tile() {
+    return {};
+  }
+  template <class T, std::int64_t R, std::int64_t C>
+  void load(Tile<T, R, C>& tile, WindowRef<T> window, Box box) {
+    remote_load(tile, window, context_.rank, box);
+  }
+  template <class T, std::int64_t R, std::int64_t C>
+  void store(Tile<T, R, C>& tile, WindowRef<T> window, Box box) {
+    remote_store(tile, window, context_.rank, box);
+  }
+  template <class T, std::int64_t R, std::int64_t C>
+  void remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box);
+  template <class T, std::int64_t R, std::int64_t C>
+  void remote_store(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box);
+  template <class T, std::int64_t R, std::int64_t C>
+  void remote_add(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box);
+
+  // ---- transfers: complete at issue
+  // --------------------------------------------------------------------------
+
+  template <class T>
+  void put(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from, std::int64_t from_at,
+           std::int64_t count);
+  template <class T>
+  void get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer, std::int64_t from_at,
+           std::int64_t count);
+  template <class T>
+  void put_signal(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
+                  std::int64_t from_at, std::int64_t count, Signal signal, std::uint32_t value,
+                  NotifyOp op) {
+    put(to, peer, to_at, from, from_at, count);
+    notify(signal, peer, value, op, Order::release);
+  }
+  template <class T>
+  void put_async(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
+                 std::int64_t from_at, std::int64_t count) {
+    put(to, peer, to_at, from, from_at, count);
+  }
+  template <class T>
+  void get_async(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
+                 std::int64_t from_at, std::int64_t count) {
+    get(to, to_at, from, peer, from_at, count);
+  }
+  void flush() { complete_loads(); }
+
+ private:
+#if defined(__SANITIZE_THREAD__)
+  // ThreadSanitizer cannot express contract 5 (a relaxed wait precedes later stores), so it sees
+  // the orders that the hardware gives here anyway.
+  static constexpr std::memory_order store_order(Order) {
+    return std::memory_order_release;
+  }
+  static constexpr std::memory_order load_order(Order) {
+    return std::memory_order_acquire;
+  }
+#else
+  static constexpr std::memory_order store_order(Order order) {
+    return order == Order::relaxed ? std::memory_order_relaxed : std::memory_order_release;
+  }
+  static constexpr std::memory_order load_order(Order order) {
+    return order == Order::relaxed ? std::memory_order_relaxed : std::memory_order_acquire;
+  }
+#endif
+
+  // Contract 5: what was loaded before is done before any later store. x86 orders loads before
+  // later stores; elsewhere a load barrier does.
+  static void complete_loads() {
+#if defined(__x86_64__)
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+#elif defined(__aarch64__)
+    asm volatile("dmb ishld" ::: "memory");
+#else
+#error "the host fabric needs to know how this processor completes loads"
+#endif
+  }
+
+  static void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+
+  [[nodiscard]] std::uint32_t& cell_of(Signal signal, Rank peer) const {
+    std::byte* base = context_.segments[signal.segment].cells[peer.value];
+    return *reinterpret_cast<std::uint32_t*>(base + std::size_t{signal.cell} * cell_stride);
+  }
+  [[nodiscard]] std::uint32_t& word_of(Counter counter) const {
+    return cell_of(Signal{counter.segment, counter.cell}, context_.rank);
+  }
+  [[nodiscard]] std::uint32_t load(Signal signal, Rank owner, std::memory_order order) const {
+    return std::atomic_ref<std::uint32_t>(cell_of(signal, owner)).load(order);
+  }
+
+  [[nodiscard]] WaitStatus block(Signal signal, Rank owner, Compare compare, std::uint32_t value,
+                                 std::memory_order order) {
+    // A peer on another core answers within some hundred polls; a pause instruction costs as much
+    // as its answer.
+    constexpr std::uint32_t eager = 256;
+    for (std::uint32_t poll = 0; poll <= context_.spins; ++poll) {
+      if (satisfies(load(signal, owner, order), compare, value)) return WaitStatus::ok;
+      if (poll >= eager) relax();
+    }
+    return wait_slowly(signal, owner, compare, value, order);
+  }
+
+  // Wakes whoever sleeps on the cell. The sleeper counts itself, then makes every core pass a full
+  // barrier (membarrier), then looks at the cell once more: so either it sees the deposit, or this
+  // load sees the count.
+  void wake(Signal signal, Rank owner) {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (context_.sleepers[owner.value]->load(std::memory_order_relaxed) != 0) [[unlikely]] {
+      wake_sleepers(cell_of(signal, owner));
+    }
+  }
+
+  // Is there such a rank and, in a verifying run, such a cell? Reports it where not.
+  [[nodiscard]] bool admits(Signal signal, Rank peer) {
+    if (peer.value >= context_.size || context_.verify) [[unlikely]]
+      return admits_slowly(signal, peer);
+    return true;
+  }
+
+  // Is this a transfer of `box` of the window that lies inside it, with the peer's number in range?
+  template <class T>
+  [[nodiscard]] bool admits(const char* what, WindowRef<T> window, Rank peer, Box box,
+                            std::int64_t rows, std::int64_t cols);
+  template <class T>
+  [[nodiscard]] bool admits(const char* what, WindowRef<T> window, Rank peer, std::int64_t at,
+                            std::int64_t count);
+
+  [[nodiscard]] bool admits_slowly(Signal signal, Rank peer);
+  [[nodiscard]] bool knows(const char* what, std::uint32_t segment, std::uint64_t offset,
+                           std::uint64_t bytes);
+  void reject_peer(const char* what, Rank peer);
+  void reject_box(const char* what, std::int64_t window_rows, std::int64_t window_cols, Box box,
+                  std::int64_t rows, std::int64_t cols);
+  void reject_run(const char* what, std::int64_t size, std::int64_t at, std::int64_t count);
+  void reject_overlap(std::int64_t to_at, std::int64_t from_at, std::int64_t count);
+  [[nodiscard]] WaitStatus wait_slowly(Signal signal, Rank owner, Compare compare,
+                                       std::uint32_t value, std::memory_order order);
+  [[nodiscard]] WaitStatus failure_or_pending();
+  static void wake_sleepers(std::uint32_t& cell);
+
+  LaneContext context_;
+};
+
+}  // namespace muster::host
+
+#include "muster/fabric/host/data.hpp"
+
+static_assert(muster::Fabric<muster::host::Fabric>);
+static_assert(muster::DirectFabric<muster::host::Fabric>);
+static_assert(muster::HandoffFabric<muster::host::Fabric>);

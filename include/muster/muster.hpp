@@ -1,0 +1,9 @@
+// Everything that a host program needs.
+#pragma once
+
+#include "muster/barrier.hpp"
+#include "muster/fabric.hpp"
+#include "muster/result.hpp"
+#include "muster/run.hpp"
+#include "muster/team.hpp"
+#include "muster/types.hpp"

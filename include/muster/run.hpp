@@ -1,0 +1,73 @@
+// muster::run: starts the ranks of a program, or joins those that a launcher started.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+#include "muster/result.hpp"
+#include "muster/team.hpp"
+#include "muster/types.hpp"
+
+namespace muster {
+
+enum class RunAs : std::uint8_t { processes, threads };
+inline constexpr RunAs processes = RunAs::processes;
+inline constexpr RunAs threads = RunAs::threads;
+
+struct RunOptions {
+  // How many ranks to start. Where a launcher (muster run, mpirun, srun, torchrun) has started this
+  // program, the launcher's number holds. 0: 2 ranks. At most 1024.
+  std::uint32_t ranks = 0;
+  RunAs as = processes;
+
+  // The most lanes that a rank will run at once; rows are made for so many.
+  std::uint32_t lanes = 8;
+
+  // How long a wait may take; MUSTER_TIMEOUT (in seconds) overrides it.
+  std::chrono::milliseconds timeout{600'000};
+};
+
+namespace detail {
+
+// What the body returns, as an exit code or an error.
+template <class Body>
+Result<int> outcome(Body& body, Team& team) {
+  using Returned = std::invoke_result_t<Body&, Team&>;
+  if constexpr (std::is_void_v<Returned>) {
+    body(team);
+    return 0;
+  } else if constexpr (std::is_same_v<Returned, WaitStatus>) {
+    const Result<void> result = lane_result(body(team));
+    return result ? Result<int>(0) : Result<int>(result.error());
+  } else if constexpr (std::is_same_v<Returned, Result<void>>) {
+    const Result<void> result = body(team);
+    return result ? Result<int>(0) : Result<int>(result.error());
+  } else {
+    static_assert(std::is_convertible_v<Returned, int>,
+                  "the body of run returns void, int, WaitStatus or Result<void>");
+    return static_cast<int>(body(team));
+  }
+}
+
+int run_ranks(const RunOptions& options, const std::function<Result<int>(Team&)>& body);
+
+}  // namespace detail
+
+// Runs body(team) on every rank: Team& -> void, int, WaitStatus or Result<void>. In processes of
+// their own (bare start: this process forks them, watches them and reports; it never runs the body
+// itself), in threads of this process, or in this process alone where a launcher has started it as
+// one rank.
+//
+// Returns what main should return: 0 where every body ended well, 1 after an error (reported in one
+// line on stderr; the other ranks' waits return `aborted`), the body's own code, or for a bare
+// start the status of the rank that failed first (128 + n for signal n). 2 where the options are
+// wrong. Leaving is a barrier of the team.
+template <class Body>
+int run(const RunOptions& options, Body&& body) {
+  return detail::run_ranks(options, [&body](Team& team) { return detail::outcome(body, team); });
+}
+
+}  // namespace muster

@@ -1,0 +1,166 @@
+// Team: P ranks that talk to each other, and what they have set up together. Host side.
+//
+// Set-up calls (window, allocate, rows, signals, free, sync, shrink) are collective: every rank of
+// the team makes the same calls in the same order, outside of lanes. Ranks that differ get a
+// `mismatch` error that names both sides. All of them are barriers of the team.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "muster/fabric/host.hpp"
+#include "muster/result.hpp"
+#include "muster/types.hpp"
+
+namespace muster {
+
+namespace host {
+class Setup;
+}
+
+// `bytes` of symmetric memory, not yet shaped.
+struct Allocation {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t segment = 0;
+  std::uint32_t team = 0;
+};
+
+namespace detail {
+
+// How a lane's body ended; no value where it returned void, and the lane itself must tell.
+using LaneOutcome = std::optional<Result<void>>;
+
+[[nodiscard]] Result<void> lane_result(WaitStatus status);
+
+template <class Body>
+LaneOutcome lane_outcome(Body& body, host::Fabric& fabric) {
+  using Returned = std::invoke_result_t<Body&, host::Fabric&>;
+  if constexpr (std::is_void_v<Returned>) {
+    body(fabric);
+    return std::nullopt;
+  } else if constexpr (std::is_same_v<Returned, WaitStatus>) {
+    return lane_result(body(fabric));
+  } else {
+    static_assert(std::is_same_v<Returned, Result<void>>,
+                  "the body of a lane returns void, WaitStatus or Result<void>");
+    return body(fabric);
+  }
+}
+
+}  // namespace detail
+
+class Team {
+ public:
+  // Made by muster::run and by shrink().
+  explicit Team(std::shared_ptr<host::Setup> setup);
+
+  [[nodiscard]] Rank rank() const;
+  [[nodiscard]] std::uint32_t size() const;
+  [[nodiscard]] std::uint32_t max_lanes() const;
+
+  // ---- memory ----------------------------------------------------------------------------------
+  // Zero on every rank before any peer can reach it. Up to 1 GiB per rank it is allocated for real,
+  // beyond that page by page as it is touched. Errors: invalid_argument, out_of_memory (says how
+  // much was asked for and how much there is).
+
+  // A window of T, `extents` in elements per rank; more than two extents fold into rows x cols, one
+  // extent n is 1 x n. `name`, if given, is unique within the team.
+  template <class T>
+  Result<WindowRef<T>> window(std::initializer_list<std::int64_t> extents,
+                              std::string_view name = {}) {
+    static_assert(std::is_trivially_copyable_v<T>, "peers see a window's bytes, nothing else");
+    return shaped<T>(make_window(extents.begin(), extents.size(), sizeof(T), name));
+  }
+
+  // `bytes` without a type; and a window over them, which may be smaller.
+  Result<Allocation> allocate(std::int64_t bytes, std::string_view name = {});
+  template <class T>
+  Result<WindowRef<T>> window(const Allocation& allocation,
+                              std::initializer_list<std::int64_t> extents) const {
+    static_assert(std::is_trivially_copyable_v<T>, "peers see a window's bytes, nothing else");
+    return shaped<T>(shape_allocation(allocation, extents.begin(), extents.size(), sizeof(T)));
+  }
+
+  // ---- signals ---------------------------------------------------------------------------------
+
+  // A cell for each lane and each writer, and a counter for each lane; for the most lanes that will
+  // run, or for `lanes` of them.
+  Result<Rows> rows();
+  Result<Rows> rows(std::uint32_t lanes);
+  Result<Signals> signals(std::uint32_t count);
+
+  // ---- giving back -----------------------------------------------------------------------------
+  // An error where it is not allocated (any more). What is not freed goes with the job.
+
+  template <class T>
+  Result<void> free(WindowRef<T> window) {
+    return free_memory(window.offset);
+  }
+  Result<void> free(const Allocation& allocation) { return free_memory(allocation.offset); }
+  Result<void> free(Rows rows) { return free_cells(rows.first.cell); }
+  Result<void> free(Signals signals) { return free_cells(signals.first.cell); }
+
+  // ---- running ---------------------------------------------------------------------------------
+
+  // Runs body(fabric) as `count` lanes at once, each on a thread of its own (the first on the
+  // calling one), and returns when all have ended. The body returns void, WaitStatus or
+  // Result<void>. The result is the first lane's error: what the body returned, or, where it
+  // returned void, whatever went wrong with one of its waits.
+  template <class Body>
+  Result<void> lanes(std::uint32_t count, Body&& body) {
+    return run_lanes(count,
+                     [&](host::Fabric& fabric) { return detail::lane_outcome(body, fabric); });
+  }
+  template <class Body>
+  Result<void> lane(Body&& body) {
+    return lanes(1, std::forward<Body>(body));
+  }
+
+  // A barrier of the team, outside of lanes.
+  Result<void> sync();
+
+  // ---- failure ---------------------------------------------------------------------------------
+
+  // Ends the waits of all ranks with `aborted` and this reason. The first failure of a team stays.
+  void abort(std::string_view reason);
+
+  // After peer_lost or aborted: agrees with the other survivors on who they are, and returns their
+  // team, renumbered without gaps, with no windows or signals yet. Waits for every rank that still
+  // lives to call it. This team's addresses must not be used any more.
+  [[nodiscard]] Result<Team> shrink();
+
+ private:
+  struct Shape {
+    std::uint64_t offset;
+    std::int64_t rows;
+    std::int64_t cols;
+  };
+
+  template <class T>
+  Result<WindowRef<T>> shaped(Result<Shape> shape) const {
+    if (!shape) return shape.error();
+    return WindowRef<T>{shape->offset, shape->rows, shape->cols, 0, number()};
+  }
+
+  [[nodiscard]] std::uint32_t number() const;
+  Result<Shape> make_window(const std::int64_t* extents, std::size_t count, std::size_t element,
+                            std::string_view name);
+  Result<Shape> shape_allocation(const Allocation& allocation, const std::int64_t* extents,
+                                 std::size_t count, std::size_t element) const;
+  Result<void> free_memory(std::uint64_t offset);
+  Result<void> free_cells(std::uint32_t cell);
+  Result<void> run_lanes(std::uint32_t count,
+                         const std::function<detail::LaneOutcome(host::Fabric&)>& body);
+
+  std::shared_ptr<host::Setup> setup_;
+};
+
+}  // namespace muster

@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "fabric/host/futex.hpp"
+#include "fabric/host/lane_watch.hpp"
+#include "muster/fabric/host.hpp"
+
+namespace muster::host {
+namespace {
+
+Error invalid(std::string what) {
+  return Error{ErrorCode::invalid_argument, std::move(what)};
+}
+
+}  // namespace
+
+AnyStatus Fabric::wait_any(const Condition* conditions, std::uint32_t count, Order order, Scope) {
+  if (count == 0) {
+    context_.watch->reject(invalid("wait_any: count is 0; at least one condition is needed"));
+    return {WaitStatus::invalid, 0};
+  }
+  std::vector<Awaited> awaited;
+  awaited.reserve(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Condition& one = conditions[i];
+    if (!admits(one.signal, context_.rank)) return {WaitStatus::invalid, 0};
+    awaited.push_back(
+        {one.signal, context_.rank, &cell_of(one.signal, context_.rank), one.compare, one.value});
+  }
+  return context_.watch->wait_any(awaited.data(), count, load_order(order));
+}
+
+WaitStatus Fabric::wait_slowly(Signal signal, Rank owner, Compare compare, std::uint32_t value,
+                               std::memory_order order) {
+  return context_.watch->wait({signal, owner, &cell_of(signal, owner), compare, value}, order);
+}
+
+WaitStatus Fabric::failure_or_pending() {
+  return context_.watch->poll();
+}
+
+void Fabric::wake_sleepers(std::uint32_t& cell) {
+  futex_wake(cell);
+}
+
+bool Fabric::admits_slowly(Signal signal, Rank peer) {
+  if (peer.value >= context_.size) return reject_peer("signal", peer), false;
+  if (context_.watch->rejected()) return false;
+  const TeamContext& team = context_.watch->team();
+  if (signal.segment == 0 && team.holding(Allocation::Kind::cells, signal.cell, 1) != nullptr)
+    return true;
+  context_.watch->reject(invalid(fmt::format(
+      "signal: cell {} of segment {} belongs to no rows or signals of this team (freed, out of "
+      "bounds, or another team's)",
+      signal.cell, signal.segment)));
+  return false;
+}
+
+bool Fabric::knows(const char* what, std::uint32_t segment, std::uint64_t offset,
+                   std::uint64_t bytes) {
+  const TeamContext& team = context_.watch->team();
+  if (segment == 0 && team.holding(Allocation::Kind::memory, offset, bytes) != nullptr) return true;
+  context_.watch->reject(invalid(fmt::format(
+      "{}: {} bytes at offset {} belong to no window of this team (freed, or another team's)", what,
+      bytes, offset)));
+  return false;
+}
+
+void Fabric::reject_peer(const char* what, Rank peer) {
+  context_.watch->reject(invalid(fmt::format("{}: peer is rank {}; this team has ranks 0 to {}",
+                                             what, peer.value, context_.size - 1)));
+}
+
+void Fabric::reject_box(const char* what, std::int64_t window_rows, std::int64_t window_cols,
+                        Box box, std::int64_t rows, std::int64_t cols) {
+  context_.watch->reject(invalid(fmt::format(
+      "{}: box of {} x {} elements at ({}, {}); it must lie inside the window of {} x {} and be at "
+      "most the tile's "
+      "{} x {} (extents are elements, not bytes)",
+      what, box.rows, box.cols, box.row, box.col, window_rows, window_cols, rows, cols)));
+}
+
+void Fabric::reject_run(const char* what, std::int64_t size, std::int64_t at, std::int64_t count) {
+  context_.watch->reject(invalid(fmt::format(
+      "{}: {} elements at {}; the window has {} (positions and counts are elements, not bytes)",
+      what, count, at, size)));
+}
+
+void Fabric::reject_overlap(std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+  context_.watch->reject(
+      invalid(fmt::format("transfer within a rank: source and target overlap ({} elements from {} "
+                          "to {}); they must be apart",
+                          count, from_at, to_at)));
+}
+
+}  // namespace muster::host

@@ -1,0 +1,162 @@
+#include "fabric/host/job.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "fabric/host/memory_info.hpp"
+
+namespace muster::host {
+namespace {
+
+constexpr std::uint64_t cells_per_rank = 1U << 20U;
+// A process can map 128 TiB; this leaves room for everything else, sanitizers included.
+constexpr std::uint64_t address_budget = 1ULL << 44U;
+// Addresses cost nothing, and memory may be added to a running machine.
+constexpr std::uint64_t least_heap = 1ULL << 38U;
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
+  return (value + to - 1) / to * to;
+}
+
+Error system_error(const std::string& what) {
+  return Error{ErrorCode::system, fmt::format("{}: {}", what, std::strerror(errno))};
+}
+
+void make_lock(pthread_mutex_t& lock) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&lock, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+void fill_header(JobHeader& header, const JobOptions& options, std::uint64_t heap_bytes) {
+  if (getrandom(&header.nonce, sizeof header.nonce, 0) != sizeof header.nonce) header.nonce = 0;
+  header.ranks = options.ranks;
+  header.rank_offset = round_up(sizeof(JobHeader), page);
+  header.cells = cells_per_rank;
+  header.heap_bytes = heap_bytes;
+  header.rank_stride = cells_per_rank * cell_stride + heap_bytes;
+  make_lock(header.lock);
+  header.cell_space.reset(0, cells_per_rank);
+  header.heap_space.reset(0, heap_bytes);
+}
+
+}  // namespace
+
+Job::Job(Job&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      header_(std::exchange(other.header_, nullptr)),
+      length_(other.length_) {}
+
+Job::~Job() {
+  if (header_ != nullptr) munmap(header_, length_);
+  if (fd_ >= 0) close(fd_);
+}
+
+Result<Job> Job::attach(int fd) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0) return system_error(fmt::format("descriptor {} holds no job", fd));
+  const auto length = static_cast<std::uint64_t>(info.st_size);
+  if (length < sizeof(JobHeader)) {
+    return Error{ErrorCode::invalid_argument, fmt::format("descriptor {} holds no muster job", fd)};
+  }
+  fcntl(fd, F_SETFD, FD_CLOEXEC);  // what a rank starts is not part of the job
+  void* memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (memory == MAP_FAILED) return system_error("cannot map the job's memory");
+  Job job(fd, static_cast<JobHeader*>(memory), length);
+  // Pairs with the release in create_job: a header with its magic is complete.
+  if (job.header().magic.load(std::memory_order_acquire) != JobHeader::magic_value) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("descriptor {} holds no muster job of this version", fd)};
+  }
+  return job;
+}
+
+std::byte* Job::cells_of(std::uint32_t rank) const {
+  return reinterpret_cast<std::byte*>(header_) + header_->rank_offset + header_->rank_stride * rank;
+}
+
+std::byte* Job::heap_of(std::uint32_t rank) const {
+  return cells_of(rank) + header_->cells * cell_stride;
+}
+
+Result<void> Job::commit_heap(std::uint32_t rank, std::uint64_t offset, std::uint64_t bytes) const {
+  const auto start = heap_of(rank) + offset - reinterpret_cast<std::byte*>(header_);
+  int code = 0;
+  do {
+    code = posix_fallocate(fd_, start, static_cast<off_t>(bytes));
+  } while (code == EINTR);
+  if (code == 0) return {};
+  return Error{ErrorCode::out_of_memory,
+               fmt::format("{} were asked for and {} are available ({})", format_bytes(bytes),
+                           format_bytes(available_memory()), std::strerror(code))};
+}
+
+void Job::discard_heap(std::uint32_t rank, std::uint64_t offset, std::uint64_t bytes) const {
+  const auto start = heap_of(rank) + offset - reinterpret_cast<std::byte*>(header_);
+  fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start, static_cast<off_t>(bytes));
+}
+
+void Job::enlist(std::uint32_t rank) const {
+  RankRecord& record = header_->rank_records[rank];
+  record.start_time.store(process_start_time(getpid()), std::memory_order_relaxed);
+  // Pairs with the acquire load where peers look for the process.
+  record.pid.store(getpid(), std::memory_order_release);
+}
+
+Result<Job> create_job(const JobOptions& options) {
+  if (options.ranks < 1 || options.ranks > max_ranks) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("ranks is {}; it must be from 1 to {}", options.ranks, max_ranks)};
+  }
+  const int fd = memfd_create("muster", MFD_CLOEXEC);
+  if (fd < 0) return system_error("cannot make shared memory");
+  fchmod(fd, S_IRUSR | S_IWUSR);
+  const std::uint64_t wanted = std::max(least_heap, std::bit_ceil(total_memory()));
+  const std::uint64_t heap = std::min(wanted, std::bit_floor(address_budget / options.ranks));
+  const std::uint64_t length =
+      round_up(sizeof(JobHeader), page) + (cells_per_rank * cell_stride + heap) * options.ranks;
+  if (ftruncate(fd, static_cast<off_t>(length)) != 0) {
+    Error error = system_error("cannot size the job's memory");
+    close(fd);
+    return error;
+  }
+  void* memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (memory == MAP_FAILED) {
+    Error error = system_error("cannot map the job's memory");
+    close(fd);
+    return error;
+  }
+  fill_header(*static_cast<JobHeader*>(memory), options, heap);
+  // Pairs with the acquire in attach.
+  static_cast<JobHeader*>(memory)->magic.store(JobHeader::magic_value, std::memory_order_release);
+  munmap(memory, length);
+  return Job::attach(fd);
+}
+
+void keep_across_exec(int fd) {
+  fcntl(fd, F_SETFD, 0);
+}
+
+HeaderLock::HeaderLock(JobHeader& header) : header_(header) {
+  if (pthread_mutex_lock(&header_.lock) == EOWNERDEAD) pthread_mutex_consistent(&header_.lock);
+}
+
+HeaderLock::~HeaderLock() {
+  pthread_mutex_unlock(&header_.lock);
+}
+
+}  // namespace muster::host

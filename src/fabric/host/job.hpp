@@ -1,0 +1,68 @@
+// The memory of a job: made once, mapped by every rank, gone with the last mapping.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "fabric/host/layout.hpp"
+#include "muster/result.hpp"
+
+namespace muster::host {
+
+struct JobOptions {
+  std::uint32_t ranks = 1;
+};
+
+// A mapping of the job's memory. Owns the file descriptor and the mapping.
+class Job {
+ public:
+  Job(Job&& other) noexcept;
+  Job& operator=(Job&&) = delete;
+  ~Job();
+
+  // Maps what `fd` names and takes the descriptor over. An error where it is no job of this version.
+  [[nodiscard]] static Result<Job> attach(int fd);
+
+  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] JobHeader& header() const { return *header_; }
+  [[nodiscard]] std::byte* cells_of(std::uint32_t rank) const;
+  [[nodiscard]] std::byte* heap_of(std::uint32_t rank) const;
+
+  // Takes real pages for part of a rank's heap, or says how much was asked and how much there is.
+  [[nodiscard]] Result<void> commit_heap(std::uint32_t rank, std::uint64_t offset,
+                                         std::uint64_t bytes) const;
+  // Gives the pages back; they read zero afterwards.
+  void discard_heap(std::uint32_t rank, std::uint64_t offset, std::uint64_t bytes) const;
+
+  // Writes who the calling process is. Before exec as well as after it: the process keeps its number.
+  void enlist(std::uint32_t rank) const;
+
+ private:
+  Job(int fd, JobHeader* header, std::uint64_t length)
+      : fd_(fd), header_(header), length_(length) {}
+  int fd_;
+  JobHeader* header_;
+  std::uint64_t length_;
+};
+
+// A new job: anonymous memory, 0600, all zero but its header. Its descriptor is closed on exec until
+// keep_across_exec() says otherwise.
+[[nodiscard]] Result<Job> create_job(const JobOptions& options);
+void keep_across_exec(int fd);
+
+// Holds the header's lock. A holder that died is no obstacle: the allocators change in one step.
+class HeaderLock {
+ public:
+  explicit HeaderLock(JobHeader& header);
+  ~HeaderLock();
+  HeaderLock(const HeaderLock&) = delete;
+  HeaderLock& operator=(const HeaderLock&) = delete;
+
+ private:
+  JobHeader& header_;
+};
+
+}  // namespace muster::host

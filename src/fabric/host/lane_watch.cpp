@@ -1,0 +1,177 @@
+#include "fabric/host/lane_watch.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "fabric/host/futex.hpp"
+
+namespace muster::host {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+constexpr auto yielding = milliseconds(1);         // how long a wait yields before it sleeps
+constexpr auto look_interval = milliseconds(100);  // between two looks for lost peers
+constexpr auto notice_after = seconds(10);
+
+std::uint32_t load(const Awaited& awaited, std::memory_order order) {
+  return std::atomic_ref<std::uint32_t>(*awaited.word).load(order);
+}
+
+bool holds(const Awaited& awaited, std::memory_order order) {
+  return satisfies(load(awaited, order), awaited.compare, awaited.value);
+}
+
+const char* symbol(Compare compare) {
+  switch (compare) {
+    case Compare::eq: return "==";
+    case Compare::ne: return "!=";
+    case Compare::ge: return ">=";
+    case Compare::gt: return ">";
+    case Compare::le: return "<=";
+    case Compare::lt: return "<";
+  }
+  return "?";
+}
+
+}  // namespace
+
+WaitStatus LaneWatch::wait(const Awaited& awaited, std::memory_order order) {
+  if (rejected_) return WaitStatus::invalid;
+  Progress progress;
+  while (Clock::now() - progress.begin < yielding) {
+    for (int i = 0; i < 16; ++i) {
+      if (holds(awaited, order)) return WaitStatus::ok;
+      sched_yield();
+    }
+    if (team_.status() != WaitStatus::ok) break;
+  }
+  while (true) {
+    if (holds(awaited, order)) return WaitStatus::ok;
+    const WaitStatus status = attend(progress, awaited);
+    if (status != WaitStatus::ok) return record(status, &awaited);
+    sleep(awaited, progress);
+  }
+}
+
+AnyStatus LaneWatch::wait_any(const Awaited* awaited, std::uint32_t count,
+                              std::memory_order order) {
+  if (rejected_) return {WaitStatus::invalid, 0};
+  Progress progress;
+  while (true) {
+    for (std::uint32_t index = 0; index < count; ++index) {
+      if (holds(awaited[index], order)) return {WaitStatus::ok, index};
+    }
+    const auto waited = Clock::now() - progress.begin;
+    if (waited < yielding) {
+      sched_yield();
+      continue;
+    }
+    const WaitStatus status = attend(progress, awaited[0]);
+    if (status != WaitStatus::ok) return {record(status, &awaited[0]), 0};
+    // No futex spans several cells: look again soon, and less often the longer it takes.
+    futex_wait(*awaited[0].word, load(awaited[0], order),
+               waited < seconds(1) ? nanoseconds(500'000) : nanoseconds(2'000'000));
+  }
+}
+
+WaitStatus LaneWatch::attend(Progress& progress, const Awaited& awaited) {
+  if (team_.status() != WaitStatus::ok) return team_.status();
+  const auto now = Clock::now();
+  if (now >= progress.next_look) {
+    progress.next_look = now + look_interval;
+    team_.look_for_lost_peers();
+    if (team_.status() != WaitStatus::ok) return team_.status();
+  }
+  if (now - progress.begin >= team_.process().timeout) return WaitStatus::expired;
+  if (!progress.noticed && now - progress.begin >= notice_after) {
+    progress.noticed = true;
+    notice(awaited);
+  }
+  return WaitStatus::ok;
+}
+
+void LaneWatch::sleep(const Awaited& awaited, const Progress& progress) const {
+  std::atomic<std::uint32_t>& sleepers =
+      team_.header().rank_records[team_.job_rank_of(awaited.owner)].sleepers;
+  const auto deadline = progress.begin + team_.process().timeout;
+  const auto until = std::min(progress.next_look, deadline);
+  nanoseconds time = std::max(nanoseconds(1000), nanoseconds(until - Clock::now()));
+  sleepers.fetch_add(1, std::memory_order_relaxed);
+  // Pairs with the signal fence in Fabric::wake: from here on every depositor sees the count, or its deposit is
+  // seen below. Without that barrier the sleep must be short.
+  if (!barrier_everywhere()) time = std::min(time, nanoseconds(1'000'000));
+  const std::uint32_t seen = load(awaited, std::memory_order_relaxed);
+  if (!satisfies(seen, awaited.compare, awaited.value)) futex_wait(*awaited.word, seen, time);
+  sleepers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+Error LaneWatch::describe(const Awaited& awaited) const {
+  Error error;
+  error.rank = team_.rank();
+  error.lane = lane_;
+  error.cell = awaited.signal.cell;
+  error.seen = load(awaited, std::memory_order_relaxed);
+  error.expected = awaited.value;
+  error.peer = awaited.owner == team_.rank() ? team_.writer_of(awaited.signal.cell)
+                                             : std::optional<Rank>(awaited.owner);
+  return error;
+}
+
+void LaneWatch::notice(const Awaited& awaited) const {
+  const Error state = describe(awaited);
+  const std::string whom =
+      state.peer ? fmt::format("rank {}", state.peer->value) : std::string("a deposit");
+  fmt::print(stderr,
+             "muster: rank {} lane {} has waited 10 s for {}: cell {} is {}, expected {} {}\n",
+             team_.rank().value, lane_.value, whom, awaited.signal.cell, *state.seen,
+             symbol(awaited.compare), awaited.value);
+  std::fflush(stderr);
+}
+
+WaitStatus LaneWatch::record(WaitStatus status, const Awaited* awaited) {
+  if (error_) return status;
+  if (status == WaitStatus::expired) {
+    error_ = describe(*awaited);
+    error_->code = ErrorCode::expired;
+    error_->what = fmt::format(
+        "waited {} ms for {}, in vain", team_.process().timeout.count(),
+        error_->peer ? fmt::format("rank {}", error_->peer->value) : std::string("a deposit"));
+    return status;
+  }
+  error_ = team_.failure();
+  error_->lane = lane_;
+  if (awaited != nullptr) {
+    error_->cell = awaited->signal.cell;
+    error_->seen = load(*awaited, std::memory_order_relaxed);
+    error_->expected = awaited->value;
+  }
+  return status;
+}
+
+WaitStatus LaneWatch::poll() {
+  if (rejected_) return WaitStatus::invalid;
+  if (team_.status() != WaitStatus::ok) return record(team_.status(), nullptr);
+  if (++polls_ % 1024 != 0) return WaitStatus::pending;
+  const auto now = Clock::now();
+  if (now < next_poll_look_) return WaitStatus::pending;
+  next_poll_look_ = now + look_interval;
+  team_.look_for_lost_peers();
+  return team_.status() == WaitStatus::ok ? WaitStatus::pending : record(team_.status(), nullptr);
+}
+
+void LaneWatch::reject(Error error) {
+  rejected_ = true;
+  error.rank = team_.rank();
+  error.lane = lane_;
+  team_.fail(WaitStatus::aborted, team_.job_rank_of(team_.rank()),
+             fmt::format("rank {}: {}", team_.rank().value, error.what));
+  if (!error_) error_ = std::move(error);
+}
+
+}  // namespace muster::host

@@ -1,0 +1,67 @@
+// The slow side of a lane: what it does when a wait is not satisfied at once, and what it reports.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "fabric/host/team_context.hpp"
+#include "muster/fabric/host.hpp"
+
+namespace muster::host {
+
+// The cell that a lane waits on; it lies in the memory of `owner` (the own rank but for hand).
+struct Awaited {
+  Signal signal;
+  Rank owner;
+  std::uint32_t* word;
+  Compare compare;
+  std::uint32_t value;
+};
+
+class LaneWatch {
+ public:
+  LaneWatch(TeamContext& team, Lane lane) : team_(team), lane_(lane) {}
+
+  // Yields for a while, then sleeps, until the cell satisfies, the deadline passes or the team fails.
+  [[nodiscard]] WaitStatus wait(const Awaited& awaited, std::memory_order order);
+  [[nodiscard]] AnyStatus wait_any(const Awaited* awaited, std::uint32_t count,
+                                   std::memory_order order);
+  // For a loop of tests: the team's failure, looked for now and then.
+  [[nodiscard]] WaitStatus poll();
+
+  // This lane broke the contract: records it and fails the team.
+  void reject(Error error);
+
+  [[nodiscard]] TeamContext& team() const { return team_; }
+  // The first thing that went wrong on this lane.
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+  [[nodiscard]] bool rejected() const { return rejected_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // What a long wait has done so far.
+  struct Progress {
+    Clock::time_point begin = Clock::now();
+    Clock::time_point next_look = begin + std::chrono::milliseconds(50);
+    bool noticed = false;
+  };
+
+  // The duties of a long wait: failures, lost peers, the notice, the deadline. ok: keep waiting.
+  [[nodiscard]] WaitStatus attend(Progress& progress, const Awaited& awaited);
+  void sleep(const Awaited& awaited, const Progress& progress) const;
+  void notice(const Awaited& awaited) const;
+  [[nodiscard]] WaitStatus record(WaitStatus status, const Awaited* awaited);
+  [[nodiscard]] Error describe(const Awaited& awaited) const;
+
+  TeamContext& team_;
+  Lane lane_;
+  std::optional<Error> error_;
+  bool rejected_ = false;
+  std::uint32_t polls_ = 0;
+  Clock::time_point next_poll_look_{};
+};
+
+}  // namespace muster::host

@@ -1,0 +1,79 @@
+// What a job's shared memory holds: one header that all ranks map, then each rank's cells and heap.
+//
+//   | header | rank 0: cells, heap | rank 1: cells, heap | ...
+//
+// The file is sparse: addresses are plentiful, pages are taken as windows are allocated.
+#pragma once
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "fabric/host/range_allocator.hpp"
+#include "muster/fabric/host.hpp"
+
+namespace muster::host {
+
+inline constexpr std::uint32_t max_ranks = 1024;
+inline constexpr std::uint32_t max_teams = 1024;
+inline constexpr std::uint32_t no_rank = ~0U;
+inline constexpr std::size_t page = 4096;
+
+// How far a rank has come. Written by the rank itself; release, so that what it wrote before is seen with it.
+enum class RankState : std::uint32_t { absent, joined, left };
+
+struct alignas(64) RankRecord {
+  std::atomic<std::int32_t> pid;
+  std::atomic<RankState> state;
+  std::atomic<std::uint64_t> start_time;  // from /proc, tells a recycled pid from the rank
+  std::atomic<std::uint32_t> shrinking;   // the team that it is shrinking, plus 1
+  // Lanes that sleep on a cell in this rank's memory. On a line of its own: notifying ranks read it each time.
+  alignas(64) std::atomic<std::uint32_t> sleepers;
+};
+
+// What all members of a team share about it. Members are job ranks, by team rank.
+struct TeamRecord {
+  // A WaitStatus; the first failure wins and stays. Release by whoever fails the team, after `lost` and `reason`;
+  // acquire by who reports them.
+  std::atomic<std::uint32_t> status;
+  std::atomic<std::uint32_t> failing;  // who writes `lost` and `reason`, once
+  std::uint32_t lost;                  // the job rank that died or failed
+  std::array<char, 500> reason;
+
+  // Shrinking: who decides (job rank plus 1), and the team that was decided upon (its number plus 1).
+  std::atomic<std::uint32_t> decider;
+  std::atomic<std::uint32_t> successor;
+
+  std::uint32_t size;
+  std::uint32_t system_cell;     // rows and mailbox that set-up talks through
+  std::uint64_t mailbox_offset;  // in the heap
+  std::array<std::uint16_t, max_ranks> members;
+};
+
+struct JobHeader {
+  static constexpr std::uint64_t magic_value = 0x726574'7375'6d01ULL;  // "muster", version 1
+
+  std::atomic<std::uint64_t> magic;
+  std::uint64_t nonce;  // tells this job's memory from any other's
+  std::uint32_t ranks;
+  std::uint64_t rank_offset;  // of rank 0's region from the start of the file
+  std::uint64_t rank_stride;
+  std::uint64_t cells;                   // per rank
+  std::uint64_t heap_bytes;              // per rank
+  std::atomic<std::uint32_t> recovered;  // shrinks that succeeded
+
+  pthread_mutex_t lock;  // robust; guards the allocators and next_team
+  std::uint32_t next_team;
+  RangeAllocator cell_space;
+  RangeAllocator heap_space;
+
+  std::array<RankRecord, max_ranks> rank_records;
+  std::array<TeamRecord, max_teams> teams;
+};
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+}  // namespace muster::host

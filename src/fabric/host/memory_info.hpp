@@ -1,0 +1,22 @@
+// What this machine says about memory and processes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+namespace muster::host {
+
+[[nodiscard]] std::uint64_t total_memory();
+// What this process may still take: what the machine has free, or what its control group leaves, whichever is
+// less.
+[[nodiscard]] std::uint64_t available_memory();
+
+// "3.2 GiB", "512 B"
+[[nodiscard]] std::string format_bytes(std::uint64_t bytes);
+
+// When the process was started, in clock ticks since boot; 0 where there is none.
+[[nodiscard]] std::uint64_t process_start_time(pid_t pid);
+
+}  // namespace muster::host

@@ -1,0 +1,118 @@
+#include "fabric/host/team_context.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+namespace muster::host {
+
+TeamContext::TeamContext(std::shared_ptr<RankContext> rank, std::uint32_t number)
+    : process_(std::move(rank)), number_(number), record_(process_->job->header().teams[number]) {
+  for (std::uint32_t member = 0; member < record_.size; ++member) {
+    const std::uint32_t job_rank = record_.members[member];
+    if (job_rank == process_->job_rank) rank_ = Rank{member};
+    cells_.push_back(job().cells_of(job_rank));
+    heaps_.push_back(job().heap_of(job_rank));
+    sleepers_.push_back(&header().rank_records[job_rank].sleepers);
+  }
+  segment_ = Segment{cells_.data(), heaps_.data()};
+}
+
+LaneContext TeamContext::lane_context(Lane lane, std::uint32_t lanes) const {
+  LaneContext context;
+  context.rank = rank_;
+  context.size = size();
+  context.lane = lane;
+  context.lanes = lanes;
+  context.verify = process_->verify;
+  context.segments = &segment_;
+  context.sleepers = sleepers_.data();
+  // Polling helps only while the lane that would answer has a core of its own.
+  const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
+  context.spins = header().ranks * lanes <= cores ? 4000 : 1;
+  return context;
+}
+
+WaitStatus TeamContext::status() const {
+  // Pairs with the release in fail.
+  return static_cast<WaitStatus>(record_.status.load(std::memory_order_acquire));
+}
+
+Error TeamContext::failure() const {
+  const WaitStatus how = status();
+  Error error;
+  error.code = how == WaitStatus::peer_lost ? ErrorCode::peer_lost : ErrorCode::aborted;
+  error.rank = rank_;
+  for (std::uint32_t member = 0; member < size(); ++member) {
+    if (record_.members[member] == record_.lost) error.peer = Rank{member};
+  }
+  error.what = record_.reason.data();
+  return error;
+}
+
+void TeamContext::fail(WaitStatus status, std::uint32_t job_rank, const std::string& reason) {
+  // The first to get here writes the reason; whoever comes later has nothing to add.
+  if (record_.failing.exchange(1, std::memory_order_relaxed) != 0) return;
+  record_.lost = job_rank;
+  const std::size_t length = std::min(reason.size(), record_.reason.size() - 1);
+  std::memcpy(record_.reason.data(), reason.data(), length);
+  record_.reason[length] = '\0';
+  // Pairs with the acquire in status.
+  record_.status.store(static_cast<std::uint32_t>(status), std::memory_order_release);
+}
+
+void TeamContext::look_for_lost_peers() {
+  for (std::uint32_t member = 0; member < size(); ++member) {
+    const std::uint32_t job_rank = record_.members[member];
+    if (!is_lost(job_rank)) continue;
+    const std::int32_t pid = header().rank_records[job_rank].pid.load(std::memory_order_relaxed);
+    fail(WaitStatus::peer_lost, job_rank, fmt::format("rank {} (pid {}) died", member, pid));
+    return;
+  }
+}
+
+bool TeamContext::is_lost(std::uint32_t job_rank) const {
+  const std::lock_guard guard(process_->liveness_lock);
+  return process_->liveness.is_lost(job_rank);
+}
+
+void TeamContext::add(Allocation allocation) {
+  allocations_.push_back(std::move(allocation));
+}
+
+void TeamContext::remove(Allocation::Kind kind, std::uint64_t offset) {
+  std::erase_if(allocations_, [&](const Allocation& allocation) {
+    return allocation.kind == kind && allocation.offset == offset;
+  });
+}
+
+const Allocation* TeamContext::find(Allocation::Kind kind, std::uint64_t offset) const {
+  const auto found = std::ranges::find_if(allocations_, [&](const Allocation& allocation) {
+    return allocation.kind == kind && allocation.offset == offset;
+  });
+  return found == allocations_.end() ? nullptr : &*found;
+}
+
+const Allocation* TeamContext::find_named(const std::string& name) const {
+  const auto found = std::ranges::find(allocations_, name, &Allocation::name);
+  return found == allocations_.end() ? nullptr : &*found;
+}
+
+const Allocation* TeamContext::holding(Allocation::Kind kind, std::uint64_t offset,
+                                       std::uint64_t length) const {
+  const auto found = std::ranges::find_if(allocations_, [&](const Allocation& allocation) {
+    return allocation.kind == kind && offset >= allocation.offset && length <= allocation.length &&
+           offset - allocation.offset <= allocation.length - length;
+  });
+  return found == allocations_.end() ? nullptr : &*found;
+}
+
+std::optional<Rank> TeamContext::writer_of(std::uint32_t cell) const {
+  const Allocation* rows = holding(Allocation::Kind::cells, cell, 1);
+  if (rows == nullptr || rows->row_lanes == 0) return std::nullopt;
+  return Rank{static_cast<std::uint32_t>((cell - rows->offset) % size())};
+}
+
+}  // namespace muster::host

@@ -1,0 +1,95 @@
+// A team as one of its ranks sees it: who the members are, where their memory is, what has been allocated, and
+// whether the team has failed.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/host/job.hpp"
+#include "fabric/host/liveness.hpp"
+
+namespace muster::host {
+
+// What a rank has of its job, for as long as it takes part. Rank threads of one process share the mapping.
+struct RankContext {
+  std::shared_ptr<const Job> job;
+  std::uint32_t job_rank = 0;
+  bool processes = true;  // false: the ranks are threads of this process
+  std::chrono::milliseconds timeout{600'000};
+  bool verify = false;
+  std::uint32_t max_lanes = 8;
+  std::uint32_t current_team = 0;  // shrink moves on to another
+  std::mutex liveness_lock{};      // lanes take turns
+  Liveness liveness;
+
+  RankContext(std::shared_ptr<const Job> j, std::uint32_t rank)
+      : job(std::move(j)), job_rank(rank), liveness(job->header()) {}
+};
+
+// Something that the team allocated: `bytes` or cells from `offset` in the heap or the cell space.
+struct Allocation {
+  enum class Kind : std::uint8_t { memory, cells };
+  Kind kind = Kind::memory;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;     // bytes, or cells
+  std::uint32_t row_lanes = 0;  // cells that are rows: lanes, so that a cell's writer can be named
+  std::string name{};
+};
+
+class TeamContext {
+ public:
+  // `number` is the team's record in the header.
+  TeamContext(std::shared_ptr<RankContext> rank, std::uint32_t number);
+
+  [[nodiscard]] Rank rank() const { return rank_; }
+  [[nodiscard]] std::uint32_t size() const { return record_.size; }
+  [[nodiscard]] std::uint32_t number() const { return number_; }
+  [[nodiscard]] TeamRecord& record() const { return record_; }
+  [[nodiscard]] JobHeader& header() const { return process_->job->header(); }
+  [[nodiscard]] const Job& job() const { return *process_->job; }
+  [[nodiscard]] RankContext& process() const { return *process_; }
+  [[nodiscard]] const std::shared_ptr<RankContext>& shared_process() const { return process_; }
+  [[nodiscard]] std::uint32_t job_rank_of(Rank rank) const { return record_.members[rank.value]; }
+
+  // A lane's view, without its watch.
+  [[nodiscard]] LaneContext lane_context(Lane lane, std::uint32_t lanes) const;
+
+  // ---- the team's failure, the first of which stays -------------------------------------------------
+  [[nodiscard]] WaitStatus status() const;
+  [[nodiscard]] Error failure() const;  // once status() is not ok
+  void fail(WaitStatus status, std::uint32_t job_rank, const std::string& reason);
+  // Looks whether a member's process has ended, and fails the team if so.
+  void look_for_lost_peers();
+  // Wakes every lane that sleeps on a cell, so that it sees the status. Sleeps are short, too.
+  [[nodiscard]] bool is_lost(std::uint32_t job_rank) const;
+
+  // ---- what was allocated ----------------------------------------------------------------------------
+  void add(Allocation allocation);
+  void remove(Allocation::Kind kind, std::uint64_t offset);
+  [[nodiscard]] const Allocation* find(Allocation::Kind kind, std::uint64_t offset) const;
+  [[nodiscard]] const Allocation* find_named(const std::string& name) const;
+  // The allocation that holds [offset, offset + length).
+  [[nodiscard]] const Allocation* holding(Allocation::Kind kind, std::uint64_t offset,
+                                          std::uint64_t length) const;
+  // The one rank that deposits into the cell, where it belongs to rows.
+  [[nodiscard]] std::optional<Rank> writer_of(std::uint32_t cell) const;
+
+ private:
+  std::shared_ptr<RankContext> process_;
+  std::uint32_t number_;
+  TeamRecord& record_;
+  Rank rank_;
+  std::vector<std::byte*> cells_;
+  std::vector<std::byte*> heaps_;
+  std::vector<std::atomic<std::uint32_t>*> sleepers_;
+  Segment segment_;
+  std::vector<Allocation> allocations_;
+};
+
+}  // namespace muster::host

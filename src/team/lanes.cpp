@@ -1,0 +1,78 @@
+// Running the lanes of a rank.
+#include <fmt/format.h>
+
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "muster/team.hpp"
+#include "team/setup.hpp"
+
+namespace muster {
+namespace {
+
+using LaneBody = std::function<detail::LaneOutcome(host::Fabric&)>;
+
+// What the body said, unless it said nothing, or broke the contract and did not notice. The watch
+// knows more about a failure than the status that the body passed on.
+Result<void> judge(const detail::LaneOutcome& outcome, const host::LaneWatch& watch) {
+  const bool silent = !outcome.has_value();
+  const bool failed = outcome.has_value() && !*outcome;
+  if (watch.error() && (silent || failed || watch.rejected())) return *watch.error();
+  return outcome.value_or(Result<void>());
+}
+
+Result<void> run_lane(host::TeamContext& team, Lane lane, std::uint32_t lanes,
+                      const LaneBody& body) {
+  host::LaneWatch watch(team, lane);
+  host::LaneContext context = team.lane_context(lane, lanes);
+  context.watch = &watch;
+  host::Fabric fabric(context);
+  try {
+    return judge(body(fabric), watch);
+  } catch (const Failure& failure) {
+    return failure.error();
+  } catch (const std::exception& thrown) {
+    return Error{ErrorCode::aborted, fmt::format("the body of a lane threw: {}", thrown.what()),
+                 team.rank(), lane};
+  }
+}
+
+}  // namespace
+
+Result<void> detail::lane_result(WaitStatus status) {
+  switch (status) {
+    case WaitStatus::ok: return {};
+    case WaitStatus::expired: return Error{ErrorCode::expired, "a wait reached its deadline"};
+    case WaitStatus::peer_lost: return Error{ErrorCode::peer_lost, "a rank died"};
+    case WaitStatus::pending:
+    case WaitStatus::aborted: return Error{ErrorCode::aborted, "the team was aborted"};
+    case WaitStatus::invalid: break;
+  }
+  return Error{ErrorCode::invalid_argument, "an operation of the fabric was called wrongly"};
+}
+
+Result<void> Team::run_lanes(std::uint32_t count, const LaneBody& body) {
+  if (count < 1 || count > max_lanes()) {
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format("lanes: count is {}; it must be from 1 to {} (the option `lanes` of run)",
+                    count, max_lanes()),
+        rank()};
+  }
+  std::vector<Result<void>> results(count);
+  std::vector<std::thread> others;
+  others.reserve(count - 1);
+  for (std::uint32_t lane = 1; lane < count; ++lane) {
+    others.emplace_back(
+        [&, lane] { results[lane] = run_lane(setup_->team(), Lane{lane}, count, body); });
+  }
+  results[0] = run_lane(setup_->team(), Lane{0}, count, body);
+  for (std::thread& other : others) other.join();
+  for (const Result<void>& result : results) {
+    if (!result) return result;
+  }
+  return {};
+}
+
+}  // namespace muster

@@ -1,0 +1,175 @@
+#include "muster/run.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "launch/environment.hpp"
+#include "launch/launch.hpp"
+#include "launch/rendezvous.hpp"
+#include "team/joining.hpp"
+#include "team/setup.hpp"
+
+namespace muster {
+namespace {
+
+constexpr int failed = 1;
+constexpr int usage = 2;
+
+using Body = std::function<Result<int>(Team&)>;
+
+void report(const std::string& who, const Error& error) {
+  fmt::print(stderr, "muster: {}: {}\n", who, to_string(error));
+  std::fflush(stderr);
+}
+
+bool verifies() {
+#ifndef NDEBUG
+  return true;
+#else
+  const char* value = std::getenv("MUSTER_VERIFY");
+  return value != nullptr && std::string_view(value) != "0";
+#endif
+}
+
+// MUSTER_TIMEOUT in seconds, where it is set.
+Result<std::chrono::milliseconds> timeout_of(const RunOptions& options) {
+  const char* text = std::getenv("MUSTER_TIMEOUT");
+  if (text == nullptr) return options.timeout;
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (end == text || *end != '\0' || !(seconds > 0) || seconds > 1e9) {
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format("MUSTER_TIMEOUT is \"{}\"; it must be a number of seconds above 0", text)};
+  }
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000) + 1);
+}
+
+// What the body made of it, with whatever it threw.
+Result<int> call(const Body& body, Team& team) {
+  try {
+    return body(team);
+  } catch (const Failure& failure) {
+    return failure.error();
+  } catch (const std::exception& thrown) {
+    return Error{ErrorCode::aborted, fmt::format("the body threw: {}", thrown.what())};
+  }
+}
+
+// One rank from joining to leaving; its exit code.
+int run_rank(const std::shared_ptr<const host::Job>& job, const host::JoinOptions& options,
+             const Body& body) {
+  const std::string who = fmt::format("rank {}", options.rank);
+  const auto joined = host::join(job, options);
+  if (!joined) return report(who, joined.error()), failed;
+  host::RankContext& rank = **joined;
+  int code = failed;
+  {
+    Team team(std::make_shared<host::Setup>(*joined, 0));
+    Result<int> result = call(body, team);
+    // The team of now: shrink may have put another in the place of the first.
+    host::Setup last(*joined, rank.current_team);
+    if (result && *result == 0) {
+      if (Result<void> met = last.sync(); !met) result = met.error();
+    }
+    if (!result) {
+      report(who, result.error());
+      last.team().fail(WaitStatus::aborted, options.rank,
+                       fmt::format("{}: {}", who, to_string(result.error())));
+    } else {
+      code = *result;
+      if (code != 0) {
+        last.team().fail(WaitStatus::aborted, options.rank,
+                         fmt::format("{} ended with code {}", who, code));
+      }
+    }
+  }
+  std::fflush(nullptr);
+  host::leave(rank);
+  return code;
+}
+
+int join_started(const launcher::LaunchedBy& self, host::JoinOptions join, const Body& body) {
+  const auto create = [&]() -> Result<int> {
+    Result<host::Job> job = host::create_job({self.ranks});
+    if (!job) return job.error();
+    return dup(job->fd());
+  };
+  const Result<int> fd =
+      self.job_fd ? Result<int>(*self.job_fd) : launcher::rendezvous(self, create);
+  const std::string who = fmt::format("rank {}", self.rank);
+  if (!fd) return report(who, fd.error()), failed;
+  Result<host::Job> job = host::Job::attach(*fd);
+  if (!job) return report(who, job.error()), failed;
+  join.rank = self.rank;
+  return run_rank(std::make_shared<const host::Job>(std::move(*job)), join, body);
+}
+
+int start_threads(const std::shared_ptr<const host::Job>& job, host::JoinOptions join,
+                  const Body& body) {
+  join.processes = false;
+  std::atomic<int> first{0};
+  std::vector<std::thread> ranks;
+  for (std::uint32_t rank = 0; rank < job->header().ranks; ++rank) {
+    ranks.emplace_back([&, rank] {
+      host::JoinOptions mine = join;
+      mine.rank = rank;
+      const int code = run_rank(job, mine, body);
+      int none = 0;
+      if (code != 0) first.compare_exchange_strong(none, code);
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+  return first.load();
+}
+
+int start_processes(const std::shared_ptr<const host::Job>& job, const host::JoinOptions& join,
+                    const Body& body) {
+  launcher::LaunchOptions options;
+  options.ranks = job->header().ranks;
+  options.survivors_go_on = [&] {
+    return job->header().recovered.load(std::memory_order_relaxed) > 0;
+  };
+  std::fflush(nullptr);  // or every rank would print what lies in this process's buffers
+  return launcher::launch(options, [&](std::uint32_t rank) {
+    host::JoinOptions mine = join;
+    mine.rank = rank;
+    const int code = run_rank(job, mine, body);
+    std::fflush(nullptr);
+    return code;
+  });
+}
+
+}  // namespace
+
+int detail::run_ranks(const RunOptions& options, const Body& body) {
+  const Result<std::chrono::milliseconds> timeout = timeout_of(options);
+  if (!timeout) return report("run", timeout.error()), usage;
+  if (options.lanes < 1 || options.lanes > 1024) {
+    report("run",
+           {ErrorCode::invalid_argument,
+            fmt::format("the option `lanes` is {}; it must be from 1 to 1024", options.lanes)});
+    return usage;
+  }
+  const host::JoinOptions join{0, true, *timeout, verifies(), options.lanes};
+  const auto started = launcher::detect();
+  if (!started) return report("run", started.error()), usage;
+  if (*started) return join_started(**started, join, body);
+  Result<host::Job> job = host::create_job({options.ranks == 0 ? 2 : options.ranks});
+  if (!job) return report("run", job.error()), usage;
+  const auto shared = std::make_shared<const host::Job>(std::move(*job));
+  return options.as == threads ? start_threads(shared, join, body)
+                               : start_processes(shared, join, body);
+}
+
+}  // namespace muster

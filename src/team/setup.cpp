@@ -1,0 +1,204 @@
+#include "team/setup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "fabric/host/memory_info.hpp"
+
+namespace muster::host {
+namespace {
+
+constexpr std::uint64_t committed_at_once = 1ULL << 30U;
+
+Message make_message(const std::string& text, std::uint64_t value, bool failed) {
+  Message message;
+  message.value = value;
+  message.failed = failed ? 1 : 0;
+  std::memcpy(message.text.data(), text.data(), std::min(text.size(), message.text.size() - 1));
+  return message;
+}
+
+LaneContext watched(LaneContext context, LaneWatch& watch) {
+  context.watch = &watch;
+  return context;
+}
+
+Rows system_rows(const TeamContext& team) {
+  const std::uint32_t first = team.record().system_cell;
+  return Rows{Signal{0, first}, Counter{0, first + team.size()}, 1, team.size()};
+}
+
+}  // namespace
+
+Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team)
+    : team_(std::move(process), team),
+      watch_(team_, Lane{0}),
+      fabric_(watched(team_.lane_context(Lane{0}, 1), watch_)),
+      barrier_(system_rows(team_)),
+      mailbox_{team_.record().mailbox_offset, 1, 2, 0, team} {
+  static_assert(2 * sizeof(Message) <= mailbox_bytes);
+  team_.add(
+      {Allocation::Kind::cells, team_.record().system_cell, system_cells(team_.size()), 1, {}});
+  team_.add({Allocation::Kind::memory, team_.record().mailbox_offset, mailbox_bytes, 0, {}});
+}
+
+Result<void> Setup::sync() {
+  const WaitStatus status = barrier_.sync(fabric_);
+  if (status == WaitStatus::ok) return {};
+  return watch_.error().value_or(Error{ErrorCode::aborted, "the team has failed"});
+}
+
+Result<std::vector<Message>> Setup::exchange(const Message& mine) {
+  // Two places that alternate: a rank that writes one again has passed the barrier of the exchange in
+  // between, which each reader entered after it had read.
+  const auto place = static_cast<std::int64_t>(exchanges_++ % 2);
+  fabric_.local(mailbox_)[place] = mine;
+  if (Result<void> met = sync(); !met) return met.error();
+  std::vector<Message> messages;
+  messages.reserve(team_.size());
+  for (std::uint32_t peer = 0; peer < team_.size(); ++peer) {
+    messages.push_back(fabric_.address(mailbox_, Rank{peer})[place]);
+  }
+  return messages;
+}
+
+Result<std::vector<Message>> Setup::agree(const std::string& what, std::uint64_t value,
+                                          const std::optional<Error>& local) {
+  Result<std::vector<Message>> messages =
+      exchange(make_message(local ? local->what : what, value, local.has_value()));
+  if (local) return *local;
+  if (!messages) return messages;
+  const std::string mine = make_message(what, 0, false).text.data();
+  for (std::uint32_t peer = 0; peer < team_.size(); ++peer) {
+    const Message& theirs = (*messages)[peer];
+    Error error{ErrorCode::mismatch, {}, team_.rank(), {}, Rank{peer}};
+    if (theirs.failed != 0) {
+      error.what = fmt::format("{}: rank {} failed: {}", what, peer, theirs.text.data());
+      return error;
+    }
+    if (mine != theirs.text.data()) {
+      error.what = fmt::format(
+          "rank {} called {}, rank {} called {}; every rank must make the same "
+          "calls in the same order",
+          team_.rank().value, mine, peer, theirs.text.data());
+      return error;
+    }
+  }
+  return messages;
+}
+
+// What the first rank of the team reserves for all: the place plus 1, or 0 where there is none.
+std::uint64_t Setup::reserve(const Allocation& allocation) {
+  const HeaderLock lock(team_.header());
+  const auto place = allocation.kind == Allocation::Kind::memory
+                         ? team_.header().heap_space.allocate(allocation.length, page)
+                         : team_.header().cell_space.allocate(allocation.length, 1);
+  return place ? *place + 1 : 0;
+}
+
+void Setup::give_back(const Allocation& allocation, std::uint64_t offset) {
+  const HeaderLock lock(team_.header());
+  RangeAllocator& space = allocation.kind == Allocation::Kind::memory ? team_.header().heap_space
+                                                                      : team_.header().cell_space;
+  space.release(offset, allocation.length);
+}
+
+std::optional<Error> Setup::commit(const Allocation& allocation, std::uint64_t offset) {
+  if (allocation.kind == Allocation::Kind::cells) return std::nullopt;
+  if (allocation.length > committed_at_once) return std::nullopt;
+  const Result<void> done =
+      team_.job().commit_heap(team_.process().job_rank, offset, allocation.length);
+  return done ? std::nullopt : std::optional<Error>(done.error());
+}
+
+Result<std::uint64_t> Setup::allocate(Allocation allocation, const std::string& what,
+                                      const std::optional<Error>& local) {
+  const bool leads = team_.rank() == Rank{0};
+  const std::uint64_t reserved = leads && !local ? reserve(allocation) : 0;
+  const auto give_up = [&](Error error) {
+    if (reserved != 0) give_back(allocation, reserved - 1);
+    return error;
+  };
+  const auto agreed = agree(what, reserved, local);
+  if (!agreed) return give_up(agreed.error());
+  if (agreed->front().value == 0) {
+    return Error{ErrorCode::out_of_memory,
+                 fmt::format("{}: no room left among the symmetric addresses", what), team_.rank()};
+  }
+  allocation.offset = agreed->front().value - 1;
+  std::optional<Error> failed = commit(allocation, allocation.offset);
+  if (failed) failed->what = fmt::format("{}: {}", what, failed->what);
+  const auto committed = agree(what, 0, failed);
+  if (!committed) {
+    if (allocation.kind == Allocation::Kind::memory) {
+      team_.job().discard_heap(team_.process().job_rank, allocation.offset, allocation.length);
+    }
+    return give_up(committed.error());
+  }
+  const std::uint64_t offset = allocation.offset;
+  team_.add(std::move(allocation));
+  return offset;
+}
+
+Result<void> Setup::release(Allocation::Kind kind, std::uint64_t offset) {
+  const bool memory = kind == Allocation::Kind::memory;
+  const std::string what =
+      fmt::format("free of the {} {}", memory ? "window at offset" : "signals at cell", offset);
+  const Allocation* found = team_.find(kind, offset);
+  std::optional<Error> local;
+  if (found == nullptr) {
+    local =
+        Error{ErrorCode::invalid_argument,
+              fmt::format("{}: this team has none there (freed twice, or another team's)", what),
+              team_.rank()};
+  }
+  // Everybody has come: no lane runs any more, so no deposit or transfer is in flight.
+  if (const auto agreed = agree(what, 0, local); !agreed) return agreed.error();
+  const Allocation allocation = *found;
+  if (memory) {
+    team_.job().discard_heap(team_.process().job_rank, offset, allocation.length);
+  } else {
+    std::byte* cells = team_.job().cells_of(team_.process().job_rank) + offset * cell_stride;
+    std::memset(cells, 0, allocation.length * cell_stride);
+  }
+  team_.remove(kind, offset);
+  if (Result<void> zeroed = sync(); !zeroed) return zeroed;
+  if (team_.rank() == Rank{0}) give_back(allocation, offset);
+  return {};
+}
+
+Result<std::uint32_t> found_team(const Job& job, const std::vector<std::uint32_t>& members) {
+  JobHeader& header = job.header();
+  const auto size = static_cast<std::uint32_t>(members.size());
+  std::optional<std::uint64_t> cells;
+  std::optional<std::uint64_t> mailbox;
+  std::uint32_t number = 0;
+  {
+    const HeaderLock lock(header);
+    number = header.next_team;
+    if (number == max_teams) {
+      return Error{ErrorCode::out_of_memory, fmt::format("a job has at most {} teams", max_teams)};
+    }
+    cells = header.cell_space.allocate(Setup::system_cells(size), 1);
+    mailbox = header.heap_space.allocate(Setup::mailbox_bytes, page);
+    if (!cells || !mailbox) {
+      return Error{ErrorCode::out_of_memory, "no room left for another team's signals"};
+    }
+    header.next_team = number + 1;
+  }
+  TeamRecord& record = header.teams[number];
+  record.lost = no_rank;
+  record.size = size;
+  record.system_cell = static_cast<std::uint32_t>(*cells);
+  record.mailbox_offset = *mailbox;
+  for (std::uint32_t member = 0; member < size; ++member) {
+    record.members[member] = static_cast<std::uint16_t>(members[member]);
+    std::memset(job.cells_of(members[member]) + *cells * cell_stride, 0,
+                Setup::system_cells(size) * cell_stride);
+  }
+  return number;
+}
+
+}  // namespace muster::host

@@ -1,0 +1,70 @@
+// What a team talks through while it sets things up: a lane of its own, with system rows and a
+// mailbox in window memory, both made with the team.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/host/lane_watch.hpp"
+#include "fabric/host/team_context.hpp"
+#include "muster/barrier/epoch.hpp"
+#include "muster/fabric/host.hpp"
+#include "muster/result.hpp"
+
+namespace muster::host {
+
+// One rank's word in an exchange.
+struct Message {
+  std::uint64_t value = 0;
+  std::uint32_t failed = 0;  // text is an error
+  std::array<char, 500> text{};
+};
+
+class Setup {
+ public:
+  Setup(std::shared_ptr<RankContext> process, std::uint32_t team);
+
+  [[nodiscard]] TeamContext& team() { return team_; }
+  [[nodiscard]] const TeamContext& team() const { return team_; }
+
+  [[nodiscard]] Result<void> sync();
+
+  // Every rank says what it is about to do, and a value. An error where a rank has one (`local` is
+  // this rank's), or where two ranks are about to do different things.
+  [[nodiscard]] Result<std::vector<Message>> agree(const std::string& what, std::uint64_t value = 0,
+                                                   const std::optional<Error>& local = {});
+
+  // Takes `length` bytes or cells at the same place in the memory of every rank; returns where.
+  // Collective; `local` is what this rank already knows to be wrong.
+  [[nodiscard]] Result<std::uint64_t> allocate(Allocation allocation, const std::string& what,
+                                               const std::optional<Error>& local);
+  [[nodiscard]] Result<void> release(Allocation::Kind kind, std::uint64_t offset);
+
+  // Cells that a team needs for itself, and the bytes of its mailbox.
+  [[nodiscard]] static std::uint32_t system_cells(std::uint32_t size) { return size + 1; }
+  static constexpr std::uint64_t mailbox_bytes = page;
+
+ private:
+  [[nodiscard]] Result<std::vector<Message>> exchange(const Message& mine);
+  [[nodiscard]] std::uint64_t reserve(const Allocation& allocation);
+  void give_back(const Allocation& allocation, std::uint64_t offset);
+  [[nodiscard]] std::optional<Error> commit(const Allocation& allocation, std::uint64_t offset);
+
+  TeamContext team_;
+  LaneWatch watch_;
+  Fabric fabric_;
+  EpochBarrier barrier_;
+  WindowRef<Message> mailbox_;
+  std::uint64_t exchanges_ = 0;
+};
+
+// Writes the record of a new team of `members` (job ranks), its cells and mailbox zeroed, and
+// returns its number. Nobody knows of it until the caller publishes the number.
+[[nodiscard]] Result<std::uint32_t> found_team(const Job& job,
+                                               const std::vector<std::uint32_t>& members);
+
+}  // namespace muster::host

@@ -1,0 +1,99 @@
+// Each survivor says in its record that it is shrinking the team. Once every member has said so or
+// is gone, one of them decides: it writes the record of the new team and publishes its number in the
+// old one, with a compare-and-swap. Where the one that decides dies first, another takes over; a
+// number that is published stays.
+#include "team/shrink.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "team/setup.hpp"
+
+namespace muster::host {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Roll {
+  std::vector<std::uint32_t> present;  // job ranks that came
+  std::vector<Rank> awaited;           // that neither came nor are gone
+};
+
+bool is_gone(const TeamContext& team, std::uint32_t job_rank) {
+  const RankRecord& record = team.header().rank_records[job_rank];
+  return record.state.load(std::memory_order_acquire) == RankState::left || team.is_lost(job_rank);
+}
+
+Roll call_the_roll(const TeamContext& team) {
+  Roll roll;
+  for (std::uint32_t member = 0; member < team.size(); ++member) {
+    const std::uint32_t job_rank = team.record().members[member];
+    // Pairs with the release below: who came has left its lanes behind.
+    const std::uint32_t said =
+        team.header().rank_records[job_rank].shrinking.load(std::memory_order_acquire);
+    if (is_gone(team, job_rank)) continue;
+    if (said == team.number() + 1) {
+      roll.present.push_back(job_rank);
+    } else {
+      roll.awaited.push_back(Rank{member});
+    }
+  }
+  return roll;
+}
+
+// Is it this rank's turn to decide? Yes where nobody does, or where the one that does has died.
+bool takes_charge(TeamContext& team) {
+  const std::uint32_t me = team.process().job_rank + 1;
+  std::uint32_t charged = team.record().decider.load(std::memory_order_acquire);
+  if (charged == me) return true;
+  if (charged != 0 && !is_gone(team, charged - 1)) return false;
+  return team.record().decider.compare_exchange_strong(charged, me, std::memory_order_acq_rel);
+}
+
+Error expired(const TeamContext& team, const Roll& roll) {
+  Error error{ErrorCode::expired, {}, team.rank()};
+  std::vector<std::uint32_t> ranks;
+  for (const Rank rank : roll.awaited) ranks.push_back(rank.value);
+  error.what = fmt::format("shrink waited {} ms for rank {}, which lives and did not call it",
+                           team.process().timeout.count(), fmt::join(ranks, ", "));
+  if (!roll.awaited.empty()) error.peer = roll.awaited.front();
+  return error;
+}
+
+}  // namespace
+
+Result<std::uint32_t> agree_on_survivors(TeamContext& team) {
+  // Whoever waits on this team must come here: a shrink of a team that has not failed fails it.
+  team.fail(WaitStatus::aborted, team.process().job_rank,
+            fmt::format("rank {} called shrink", team.rank().value));
+  std::atomic<std::uint32_t>& shrinking =
+      team.header().rank_records[team.process().job_rank].shrinking;
+  shrinking.store(team.number() + 1, std::memory_order_release);
+  const auto deadline = Clock::now() + team.process().timeout;
+  TeamRecord& record = team.record();
+  while (true) {
+    // Pairs with the compare-and-swap below: with the number comes the new team's record.
+    std::uint32_t successor = record.successor.load(std::memory_order_acquire);
+    if (successor == 0) {
+      const Roll roll = call_the_roll(team);
+      if (roll.awaited.empty() && takes_charge(team)) {
+        const Result<std::uint32_t> founded = found_team(team.job(), roll.present);
+        if (!founded) return founded;
+        if (record.successor.compare_exchange_strong(successor, *founded + 1,
+                                                     std::memory_order_acq_rel)) {
+          successor = *founded + 1;
+          team.header().recovered.fetch_add(1, std::memory_order_relaxed);
+        }
+      } else if (Clock::now() >= deadline) {
+        return expired(team, roll);
+      }
+    }
+    if (successor != 0) return successor - 1;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+}  // namespace muster::host

@@ -1,0 +1,15 @@
+// How the survivors of a failed team agree on who they are.
+#pragma once
+
+#include <cstdint>
+
+#include "fabric/host/team_context.hpp"
+#include "muster/result.hpp"
+
+namespace muster::host {
+
+// Collective over the ranks of the team that still live; returns the number of the team that takes
+// its place. All survivors get the same one. Errors: expired, where a rank neither comes nor dies.
+[[nodiscard]] Result<std::uint32_t> agree_on_survivors(TeamContext& team);
+
+}  // namespace muster::host

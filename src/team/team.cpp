@@ -1,0 +1,195 @@
+#include "muster/team.hpp"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "fabric/host/memory_info.hpp"
+#include "team/setup.hpp"
+#include "team/shrink.hpp"
+
+namespace muster {
+namespace {
+
+using Kind = host::Allocation::Kind;
+
+Error invalid(std::string what) {
+  return Error{ErrorCode::invalid_argument, std::move(what)};
+}
+
+struct Extents {
+  std::int64_t rows = 1;
+  std::int64_t cols = 1;
+  std::uint64_t bytes = 0;
+};
+
+// Checks extents (elements) and folds them to rows x cols.
+Result<Extents> fold(std::span<const std::int64_t> extents, std::size_t element) {
+  if (extents.empty()) return invalid("window: extents is empty; it must name at least one extent");
+  Extents folded;
+  folded.bytes = element;
+  bool fits = true;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    if (extents[i] < 1) {
+      return invalid(fmt::format("window: extents[{}] is {}; it must be at least 1 (elements)", i,
+                                 extents[i]));
+    }
+    const auto extent = static_cast<std::uint64_t>(extents[i]);
+    fits = fits && !__builtin_mul_overflow(folded.bytes, extent, &folded.bytes);
+    if (fits) (i + 1 < extents.size() ? folded.rows : folded.cols) *= extents[i];
+  }
+  if (!fits || folded.bytes > (1ULL << 62U)) {
+    return Error{
+        ErrorCode::out_of_memory,
+        fmt::format("window: extents {{{}}} ask for more bytes than can be counted; extents "
+                    "are elements of {} bytes, not bytes",
+                    fmt::join(extents, ", "), element)};
+  }
+  return folded;
+}
+
+// Is there memory for `bytes` on every rank of the team, all on this host?
+std::optional<Error> lacking(const std::string& what, std::uint64_t bytes, std::uint32_t ranks) {
+  const std::uint64_t available = host::available_memory();
+  if (bytes <= available / ranks) return std::nullopt;
+  return Error{
+      ErrorCode::out_of_memory,
+      fmt::format("{} asks for {} on each of {} ranks, and {} are available in all (extents "
+                  "are elements, not bytes)",
+                  what, host::format_bytes(bytes), ranks, host::format_bytes(available))};
+}
+
+std::optional<Error> taken(const host::TeamContext& team, const std::string& name) {
+  if (name.empty() || team.find_named(name) == nullptr) return std::nullopt;
+  return invalid(fmt::format(
+      "window: the name \"{}\" is taken by a window of this team; each needs its own", name));
+}
+
+std::uint64_t whole_pages(std::uint64_t bytes) {
+  return (bytes + host::page - 1) / host::page * host::page;
+}
+
+}  // namespace
+
+Team::Team(std::shared_ptr<host::Setup> setup) : setup_(std::move(setup)) {}
+
+Rank Team::rank() const {
+  return setup_->team().rank();
+}
+std::uint32_t Team::size() const {
+  return setup_->team().size();
+}
+std::uint32_t Team::max_lanes() const {
+  return setup_->team().process().max_lanes;
+}
+std::uint32_t Team::number() const {
+  return setup_->team().number();
+}
+
+Result<Team::Shape> Team::make_window(const std::int64_t* extents, std::size_t count,
+                                      std::size_t element, std::string_view name) {
+  const std::span<const std::int64_t> all(extents, count);
+  const std::string title(name);
+  const std::string what =
+      fmt::format("window{} of {{{}}} elements of {} bytes",
+                  title.empty() ? "" : " \"" + title + "\"", fmt::join(all, ", "), element);
+  const Result<Extents> folded = fold(all, element);
+  std::optional<Error> local;
+  if (!folded) {
+    local = folded.error();
+  } else if (local = taken(setup_->team(), title); !local) {
+    local = lacking(what, folded->bytes, size());
+  }
+  const std::uint64_t bytes = folded ? whole_pages(folded->bytes) : 0;
+  const auto offset = setup_->allocate({Kind::memory, 0, bytes, 0, title}, what, local);
+  if (!offset) return offset.error();
+  return Shape{*offset, folded->rows, folded->cols};
+}
+
+Result<Allocation> Team::allocate(std::int64_t bytes, std::string_view name) {
+  const std::string title(name);
+  const std::string what = fmt::format("allocate of {} bytes", bytes);
+  std::optional<Error> local = taken(setup_->team(), title);
+  if (bytes < 1) {
+    local = invalid(fmt::format("allocate: bytes is {}; it must be at least 1", bytes));
+  }
+  const auto wanted = static_cast<std::uint64_t>(bytes < 1 ? 1 : bytes);
+  if (!local) local = lacking(what, wanted, size());
+  const auto offset =
+      setup_->allocate({Kind::memory, 0, whole_pages(wanted), 0, title}, what, local);
+  if (!offset) return offset.error();
+  return Allocation{*offset, wanted, 0, number()};
+}
+
+Result<Team::Shape> Team::shape_allocation(const Allocation& allocation,
+                                           const std::int64_t* extents, std::size_t count,
+                                           std::size_t element) const {
+  const Result<Extents> folded = fold({extents, count}, element);
+  if (!folded) return folded.error();
+  if (setup_->team().find(Kind::memory, allocation.offset) == nullptr) {
+    return invalid(fmt::format(
+        "window: the allocation at offset {} is not this team's (freed, or another team's)",
+        allocation.offset));
+  }
+  if (folded->bytes > allocation.bytes) {
+    return invalid(fmt::format(
+        "window: extents {{{}}} of {} bytes each need {} bytes and the "
+        "allocation has {}; extents are elements, not bytes",
+        fmt::join(std::span(extents, count), ", "), element, folded->bytes, allocation.bytes));
+  }
+  return Shape{allocation.offset, folded->rows, folded->cols};
+}
+
+Result<Rows> Team::rows() {
+  return rows(max_lanes());
+}
+
+Result<Rows> Team::rows(std::uint32_t lanes) {
+  std::optional<Error> local;
+  if (lanes < 1 || lanes > max_lanes()) {
+    local = invalid(
+        fmt::format("rows: lanes is {}; it must be from 1 to {} (the option `lanes` of run)", lanes,
+                    max_lanes()));
+  }
+  const std::uint64_t cells = std::uint64_t{lanes} * size() + lanes;
+  const auto cell =
+      setup_->allocate({Kind::cells, 0, cells, lanes, {}}, fmt::format("rows({})", lanes), local);
+  if (!cell) return cell.error();
+  const auto first = static_cast<std::uint32_t>(*cell);
+  return Rows{Signal{0, first}, Counter{0, first + lanes * size()}, lanes, size()};
+}
+
+Result<Signals> Team::signals(std::uint32_t count) {
+  std::optional<Error> local;
+  if (count < 1) local = invalid("signals: count is 0; it must be at least 1");
+  const auto cell =
+      setup_->allocate({Kind::cells, 0, count, 0, {}}, fmt::format("signals({})", count), local);
+  if (!cell) return cell.error();
+  return Signals{Signal{0, static_cast<std::uint32_t>(*cell)}, count};
+}
+
+Result<void> Team::free_memory(std::uint64_t offset) {
+  return setup_->release(Kind::memory, offset);
+}
+Result<void> Team::free_cells(std::uint32_t cell) {
+  return setup_->release(Kind::cells, cell);
+}
+
+Result<void> Team::sync() {
+  const auto agreed = setup_->agree("sync()");
+  return agreed ? Result<void>() : Result<void>(agreed.error());
+}
+
+void Team::abort(std::string_view reason) {
+  setup_->team().fail(WaitStatus::aborted, setup_->team().process().job_rank,
+                      fmt::format("rank {} called abort: {}", rank().value, reason));
+}
+
+Result<Team> Team::shrink() {
+  Result<std::uint32_t> successor = host::agree_on_survivors(setup_->team());
+  if (!successor) return successor.error();
+  setup_->team().process().current_team = *successor;
+  return Team(std::make_shared<host::Setup>(setup_->team().shared_process(), *successor));
+}
+
+}  // namespace muster
