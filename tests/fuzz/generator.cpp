@@ -1,0 +1,319 @@
+#include "generator.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace muster::fuzz {
+namespace {
+
+struct Shape {
+  std::uint32_t ranks, lanes, threads;
+};
+
+constexpr std::size_t most_operations = 26;
+constexpr std::uint32_t most_cells = 6;
+constexpr std::uint32_t most_elements = 8;
+
+Op notify(std::uint32_t cell, std::uint32_t peer, std::uint32_t value, NotifyOp op,
+          Order order = Order::release) {
+  return {
+      .kind = Kind::notify, .cell = cell, .peer = peer, .value = value, .op = op, .order = order};
+}
+
+Op wait(std::uint32_t cell, Compare compare, std::uint32_t value, Order order = Order::acquire) {
+  return {.kind = Kind::wait, .cell = cell, .value = value, .compare = compare, .order = order};
+}
+
+Op data(Kind kind, std::uint32_t peer, std::uint32_t to, std::uint32_t from, std::uint32_t value) {
+  return {.kind = kind, .peer = peer, .value = value, .to = to, .from = from};
+}
+
+class Builder {
+ public:
+  Builder(std::uint64_t seed, Profile profile)
+      : random_(seed * 4 + static_cast<std::uint64_t>(profile)) {
+    constexpr Shape shapes[] = {{2, 1, 1}, {2, 1, 1}, {3, 1, 1}, {3, 1, 1}, {2, 2, 1},
+                                {2, 1, 2}, {1, 2, 1}, {4, 1, 1}, {2, 1, 2}};
+    const Shape shape = shapes[random_.below(std::size(shapes))];
+    program_.profile = profile;
+    program_.ranks = shape.ranks;
+    program_.lanes = shape.lanes;
+    program_.threads = shape.threads;
+    program_.code.resize(program_.strands());
+  }
+
+  Program build() {
+    const std::uint32_t blocks = 1 + random_.below(4);
+    for (std::uint32_t i = 0; i < blocks && program_.size() < most_operations; ++i) block();
+    program_.cells = std::max(cells_, 1U);
+    program_.elements = std::max(elements_, 1U);
+    if (random_.percent(25)) watch();
+    if (random_.percent(45)) spoil(program_, random_);
+    if (random_.percent(15)) spoil(program_, random_);
+    return std::move(program_);
+  }
+
+ private:
+  void block() {
+    const std::uint32_t left = most_cells - cells_;
+    if (left < 2 || most_elements - elements_ < 2) return;
+    switch (random_.below(10)) {
+      case 0:
+      case 1:
+      case 2: return message();
+      case 3: return third_party();
+      case 4: return sum();
+      case 5: return handoff();
+      case 6:
+      case 7: return barrier();
+      case 8: return ring();
+      default: return program_.threads > 1 ? siblings() : message();
+    }
+  }
+
+  // ---- what blocks are made of
+
+  std::uint32_t cell() { return cells_++; }
+  std::uint32_t element() { return elements_++; }
+  std::uint32_t rank_of(std::uint32_t lane) const { return lane / program_.lanes; }
+  std::uint32_t lanes() const { return program_.ranks * program_.lanes; }
+
+  std::uint32_t other_lane(std::uint32_t lane) {
+    return (lane + 1 + random_.below(lanes() - 1)) % lanes();
+  }
+  // A lane of every rank.
+  std::vector<std::uint32_t> one_per_rank() {
+    std::vector<std::uint32_t> result;
+    for (std::uint32_t r = 0; r < program_.ranks; ++r) {
+      result.push_back(r * program_.lanes + random_.below(program_.lanes));
+    }
+    return result;
+  }
+
+  // By all threads of the lane if the operation is a common one, else by one of them.
+  void emit(std::uint32_t lane, const Op& op) {
+    const std::uint32_t begin = lane * program_.threads;
+    const bool common = is_collective(op.kind);
+    const std::uint32_t only = begin + random_.below(program_.threads);
+    for (std::uint32_t s = begin; s < begin + program_.threads; ++s) {
+      if (common || s == only) program_.code[s].push_back(op);
+    }
+  }
+  void meet(std::uint32_t lane) {
+    if (program_.threads > 1) emit(lane, {.kind = Kind::converge});
+  }
+  void tell(std::uint32_t lane, const Op& op) { meet(lane), emit(lane, op); }
+  void hear(std::uint32_t lane, const Op& op) { emit(lane, op), meet(lane); }
+  Order maybe_relaxed(Order order) { return random_.percent(50) ? Order::relaxed : order; }
+
+  // ---- blocks
+
+  // Data from a to b by any of the ways, told and heard; then perhaps an acknowledgement and reuse.
+  void message() {
+    const std::uint32_t a = random_.below(lanes()), b = other_lane(a);
+    const std::uint32_t from = element(), to = element(), c = cell();
+    const std::uint32_t value = 1 + random_.below(3);
+    const NotifyOp op = random_.percent(50) ? NotifyOp::set : NotifyOp::add;
+    const Compare compare = random_.percent(70) ? Compare::ge : Compare::eq;
+    const std::uint32_t way = random_.below(program_.threads > 1 ? 6 : 8);
+    const bool pulled = way == 0;
+    if (way != 1 && way != 2) emit(a, data(Kind::store, 0, from, 0, 5 + way));
+    if (way != 1 && way != 2) meet(a);
+    constexpr Kind ways[] = {Kind::store,      Kind::remote_store, Kind::remote_add,
+                             Kind::put,        Kind::put_async,    Kind::put,
+                             Kind::put_signal, Kind::put_signal};
+    if (!pulled) {
+      Op move = data(ways[way], rank_of(b), to, from, value);
+      move.cell = c, move.op = op;
+      emit(a, move);
+    }
+    if (way == 5) emit(a, {.kind = Kind::flush});
+    if (way < 6) tell(a, notify(c, rank_of(b), value, op));
+    hear(b, wait(c, compare, value));
+    if (!pulled) emit(b, data(Kind::load, 0, 0, to, 0));
+    if (pulled) pull(a, b, to, from);
+    if (random_.percent(50)) acknowledge(a, b, way, to, from);
+  }
+
+  void pull(std::uint32_t a, std::uint32_t b, std::uint32_t to, std::uint32_t from) {
+    constexpr Kind ways[] = {Kind::remote_load, Kind::get, Kind::get_async};
+    const std::uint32_t way = random_.below(3);
+    emit(b, data(ways[way], rank_of(a), to, from, 0));
+    if (way == 0) return;
+    if (way == 2) emit(b, {.kind = Kind::flush});
+    meet(b);
+    emit(b, data(Kind::load, 0, 0, to, 0));
+  }
+
+  void acknowledge(std::uint32_t a, std::uint32_t b, std::uint32_t way, std::uint32_t to,
+                   std::uint32_t from) {
+    const std::uint32_t c = cell();
+    tell(b, notify(c, rank_of(a), 1, NotifyOp::set,
+                   way > 3 ? Order::release : maybe_relaxed(Order::release)));
+    hear(a, wait(c, Compare::ge, 1, way > 0 ? Order::acquire : maybe_relaxed(Order::acquire)));
+    if (way != 1 && way != 2) {
+      emit(a, data(Kind::store, 0, from, 0, 9));
+    } else {
+      emit(a, data(Kind::remote_store, rank_of(b), to, 0, 9));
+    }
+  }
+
+  // a writes to b, and tells c, which tells b.
+  void third_party() {
+    const std::uint32_t a = random_.below(lanes()), b = other_lane(a), c = other_lane(a);
+    if (b == c) return;
+    const std::uint32_t to = element(), first = cell(), second = cell();
+    emit(a, data(Kind::remote_store, rank_of(b), to, 0, 7));
+    if (program_.profile == Profile::rdma || random_.percent(50)) emit(a, {.kind = Kind::flush});
+    tell(a, notify(first, rank_of(c), 1, NotifyOp::add));
+    hear(c, wait(first, Compare::ge, 1));
+    tell(c, notify(second, rank_of(b), 1, NotifyOp::set));
+    hear(b, wait(second, Compare::ge, 1));
+    emit(b, data(Kind::load, 0, 0, to, 0));
+  }
+
+  // Everybody else adds to one element and to one cell of a lane.
+  void sum() {
+    const std::uint32_t b = random_.below(lanes());
+    const std::uint32_t to = element(), c = cell();
+    std::uint32_t count = 0;
+    for (std::uint32_t a = 0; a < lanes(); ++a) {
+      if (a == b) continue;
+      ++count;
+      emit(a, data(Kind::remote_add, rank_of(b), to, 0, a + 1));
+      tell(a, notify(c, rank_of(b), 1, NotifyOp::add));
+    }
+    if (count == 0) return;
+    hear(b, wait(c, random_.percent(75) ? Compare::ge : Compare::eq, count));
+    emit(b, data(Kind::load, 0, 0, to, 0));
+    if (random_.percent(30)) {  // takes the credits back
+      emit(b, notify(c, rank_of(b), ~count + 1, NotifyOp::add, Order::relaxed));
+      if (program_.threads == 1) program_.zero_cells |= 1U << c;
+    }
+  }
+
+  void handoff() {
+    const std::uint32_t a = random_.below(lanes()), b = other_lane(a);
+    const std::uint32_t to = element(), c = cell();
+    emit(a, data(Kind::remote_store, rank_of(b), to, 0, 3));
+    const std::uint32_t rounds = 1 + random_.below(2);
+    const std::uint32_t strand_a = a * program_.threads, strand_b = b * program_.threads;
+    for (std::uint32_t i = 0; i < rounds; ++i) {
+      meet(a);
+      program_.code[strand_a].push_back(
+          {.kind = Kind::hand, .cell = c, .peer = rank_of(b), .order = Order::release});
+      program_.code[strand_b].push_back({.kind = Kind::take, .cell = c, .order = Order::acquire});
+      meet(b);
+    }
+    emit(b, data(Kind::load, 0, 0, to, 0));
+  }
+
+  // A barrier of a lane of each rank, called up to twice, between writes and reads of neighbours.
+  void barrier() {
+    const std::vector<std::uint32_t> members = one_per_rank();
+    const auto ranks = static_cast<std::uint32_t>(members.size());
+    if (ranks < 2) return;
+    const std::uint32_t kind = random_.below(3);  // epochs, a counter, credits
+    const std::uint32_t need = kind == 1 ? 1 : ranks;
+    if (most_cells - cells_ < need) return;
+    const std::uint32_t first = cells_;
+    cells_ += need;
+    const std::uint32_t written = element(), moved = element();
+    const std::uint32_t calls = 1 + random_.below(ranks > 2 ? 1 : 2);
+    for (const std::uint32_t m : members) {
+      const std::uint32_t right = (rank_of(m) + 1) % ranks;
+      emit(m, data(Kind::store, 0, written, 0, rank_of(m) + 1));
+      emit(m, data(Kind::remote_store, right, moved, 0, rank_of(m) + 11));
+    }
+    for (std::uint32_t call = 1; call <= calls; ++call) {
+      for (const std::uint32_t m : members) enter(m, kind, first, ranks, call);
+    }
+    for (const std::uint32_t m : members) {
+      const std::uint32_t left = (rank_of(m) + ranks - 1) % ranks;
+      emit(m, data(Kind::remote_load, left, 0, written, 0));
+      if (random_.percent(60)) emit(m, data(Kind::load, 0, 0, moved, 0));
+    }
+  }
+
+  void enter(std::uint32_t m, std::uint32_t kind, std::uint32_t first, std::uint32_t ranks,
+             std::uint32_t call) {
+    const std::uint32_t self = rank_of(m);
+    if (kind == 1) emit(m, {.kind = Kind::flush});
+    meet(m);
+    for (std::uint32_t p = 0; p < ranks; ++p) {
+      if (p == self) continue;
+      if (kind == 0) emit(m, notify(first + self, p, call, NotifyOp::set));
+      if (kind == 1) emit(m, notify(first, p, 1, NotifyOp::add));
+      if (kind == 2) emit(m, notify(first + self, p, 1, NotifyOp::add));
+    }
+    if (kind == 1) emit(m, wait(first, Compare::ge, call * (ranks - 1)));
+    for (std::uint32_t p = 0; p < ranks && kind != 1; ++p) {
+      if (p == self) continue;
+      const std::uint32_t strand = m * program_.threads;  // the waiter takes back: the same thread
+      program_.code[strand].push_back(wait(first + p, Compare::ge, kind == 0 ? call : 1));
+      if (kind == 2)
+        program_.code[strand].push_back(
+            notify(first + p, self, ~0U, NotifyOp::add, Order::relaxed));
+      if (kind == 2) program_.zero_cells |= 1U << (first + p);
+    }
+    meet(m);
+  }
+
+  // Each rank passes to the right what it got from the left.
+  void ring() {
+    const std::vector<std::uint32_t> members = one_per_rank();
+    const auto ranks = static_cast<std::uint32_t>(members.size());
+    if (ranks < 2) return;
+    const std::uint32_t from = element(), to = element(), c = cell();
+    for (const std::uint32_t m : members) {
+      const std::uint32_t right = (rank_of(m) + 1) % ranks;
+      emit(m, data(Kind::store, 0, from, 0, rank_of(m) + 1));
+      meet(m);
+      emit(m, data(random_.percent(50) ? Kind::put : Kind::put_async, right, to, from, 0));
+      tell(m, notify(c, right, 1, NotifyOp::set));
+    }
+    for (const std::uint32_t m : members) {
+      hear(m, wait(c, Compare::ge, 1));
+      emit(m, data(Kind::load, 0, 0, to, 0));
+    }
+  }
+
+  // The threads of a lane share its counter, as a barrier's epoch is shared.
+  void siblings() {
+    const std::uint32_t lane = random_.below(lanes());
+    const std::uint32_t begin = lane * program_.threads;
+    for (std::uint32_t s = begin; s < begin + program_.threads; ++s) {
+      program_.code[s].push_back({.kind = Kind::read_counter});
+    }
+    meet(lane);
+    emit(lane, {.kind = Kind::write_counter, .value = 1 + random_.below(3)});
+    meet(lane);
+  }
+
+  // Reads or tests a cell somewhere: harmless in a correct program, but its outcome may vary.
+  void watch() {
+    const std::uint32_t strand = random_.below(program_.strands());
+    auto& list = program_.code[strand];
+    const auto at = static_cast<std::ptrdiff_t>(random_.below(list.size() + 1));
+    Op op = wait(random_.below(program_.cells), Compare::ge, 1, maybe_relaxed(Order::acquire));
+    op.kind = random_.percent(50) ? Kind::read : Kind::test;
+    list.insert(list.begin() + at, op);
+  }
+
+  Random random_;
+  Program program_;
+  std::uint32_t cells_ = 0;
+  std::uint32_t elements_ = 0;
+};
+
+}  // namespace
+
+Program draw(std::uint64_t seed, Profile profile) {
+  for (std::uint64_t attempt = 0;; ++attempt) {
+    Program program = Builder(seed + (attempt << 40), profile).build();
+    if (program.size() > 0 && program.size() <= most_operations + 14 && well_formed(program))
+      return program;
+  }
+}
+
+}  // namespace muster::fuzz

@@ -1,0 +1,89 @@
+// A small language of straight-line programs over a Fabric's operations: what the fuzzer draws, the
+// reference interprets and the checker explores. One list of operations for each thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "muster/types.hpp"
+
+namespace muster::fuzz {
+
+enum class Kind : std::uint8_t {
+  notify,        // cell, peer, value, op, order
+  wait,          // cell, compare, value, order
+  test,          // as wait; logs 1 for ok and 0 for pending
+  read,          // cell, order; logs the value
+  hand,          // cell, peer, order
+  take,          // cell, order
+  store,         // own window: element `to` becomes `value`
+  load,          // own window: logs element `from`
+  remote_store,  // peer's element `to` becomes `value`
+  remote_load,   // logs the peer's element `from`
+  remote_add,    // adds `value` to the peer's element `to`
+  put,           // own elements `from`, `count` of them, to the peer's at `to`
+  get,           // the peer's elements `from`, `count` of them, to the own at `to`
+  put_async,     // as put, complete at flush
+  get_async,     // as get, complete at flush
+  put_signal,    // put, then a deposit (cell, value, op) that carries this payload alone
+  flush,
+  converge,       // of the threads of the lane
+  read_counter,   // logs the own lane's counter
+  write_counter,  // the own lane's counter becomes `value`
+};
+
+// An operation may depend on what its thread logged last (0 if nothing yet).
+enum class When : std::uint8_t { always, last_nonzero, last_zero };
+
+struct Op {
+  Kind kind = Kind::converge;
+  std::uint32_t cell = 0;
+  std::uint32_t peer = 0;
+  std::uint32_t value = 0;
+  NotifyOp op = NotifyOp::set;
+  Compare compare = Compare::ge;
+  Order order = Order::acq_rel;  // its release part for a notify, its acquire part for a wait
+  std::uint32_t to = 0;
+  std::uint32_t from = 0;
+  std::uint32_t count = 1;
+  When when = When::always;
+  friend bool operator==(const Op&, const Op&) = default;
+};
+
+struct Program {
+  Profile profile = Profile::rdma;
+  std::uint32_t ranks = 2;
+  std::uint32_t lanes = 1;
+  std::uint32_t threads = 1;     // per lane
+  std::uint32_t cells = 4;       // signals per rank
+  std::uint32_t elements = 4;    // window elements per rank
+  std::uint32_t zero_cells = 0;  // bit c: cell c of every rank is promised to be zero at the end
+  std::vector<std::vector<Op>> code;  // index: (rank * lanes + lane) * threads + thread
+
+  [[nodiscard]] std::uint32_t strands() const { return ranks * lanes * threads; }
+  [[nodiscard]] std::uint32_t rank_of(std::size_t strand) const {
+    return static_cast<std::uint32_t>(strand) / (lanes * threads);
+  }
+  [[nodiscard]] std::uint32_t lane_of(std::size_t strand) const {  // numbered over all ranks
+    return static_cast<std::uint32_t>(strand) / threads;
+  }
+  [[nodiscard]] std::uint32_t thread_of(std::size_t strand) const {
+    return static_cast<std::uint32_t>(strand) % threads;
+  }
+  [[nodiscard]] std::size_t size() const {
+    std::size_t total = 0;
+    for (const auto& list : code) total += list.size();
+    return total;
+  }
+};
+
+// Is the operation one that all threads of the lane call together? Element i of such a transfer is
+// moved by thread i mod threads of the lane.
+[[nodiscard]] bool is_collective(Kind kind);
+
+[[nodiscard]] std::string to_string(const Op& op);
+[[nodiscard]] std::string to_string(const Program& program);
+
+}  // namespace muster::fuzz

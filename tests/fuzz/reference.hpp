@@ -1,0 +1,105 @@
+// The reference: a simple interpreter that runs ALL interleavings of a small program and, at each
+// read and wait, ALL sets of deposits that weak memory lets it read. It shares no code with the
+// checker's engine, and nothing in it is clever: relations are explicit sets of events.
+//
+// WHAT IT TAKES THE CONTRACT (fabric.hpp) TO MEAN
+//
+// Events. Each operation has an issue event, in its thread, and an effect event. Where the effect
+// is immediate, the thread knows both when the operation returns; where it is not, the thread knows
+// the issue only.
+//   immediate  local accesses, remote_load, get (its data is there on return), the reading of the
+//              source by put and put_signal (it is reusable on return), counters, hand, take, a
+//              notify to the own rank; on `direct` and `sc` everything
+//   later      on `rdma`: the writing by put, remote_store, remote_add; reading and writing by
+//              put_async and get_async; a notify to another rank; payload and deposit of put_signal
+//
+// Two relations. HB, happens-before, orders a write before what follows. CA, causality, contains HB
+// and decides that a READ precedes a later write (contract 5) and what "causally after" means.
+//   - program order and converge are edges of both;
+//   - reading a deposit, relaxed or not, is an edge of CA from what its thread knew when it issued;
+//   - an acquire read of a release deposit is an edge of HB from what the deposit carries;
+//   - "reading" means the deposits that the value contains: the last set of the set of deposits and
+//     what is not before it. A deposit that a later set has overwritten gives no edge of either;
+//   - a release notify to p carries what its thread knows, and on `rdma` the effects of those
+//     operations on the channel (own lane, p) whose ISSUE its thread knows. Known, not "issued
+//     earlier in this execution": what a sibling thread issued without a converge is not carried;
+//   - operations on the channel are put, put_async, remote_store, remote_add and notify. Not
+//     put_signal (it has an agent of its own) and not get: a release carries neither. A put_signal
+//     to the own rank is no exception;
+//   - flush makes its thread know the effects of all operations of its lane whose issue it knows,
+//     put_signals and gets among them;
+//   - a notify to the own rank has taken effect on return. If it is a release, so has what its
+//     channel (own lane, own rank) carries;
+//   - put_signal's deposit carries its payload, and nothing that its thread knows (contract 2), on
+//     `direct` too. On `direct` the thread itself knows payload and deposit on return, so that a
+//     later release carries them; on `rdma` only a flush or the usual acknowledgement tells it.
+//     On `sc` it carries everything.
+//   - what is in flight when an operation is issued is not before it; what its thread knows is. So
+//     a put_signal after an acknowledgement of the last one is ordered after it.
+//   - a load before a relaxed notify is before it although no converge lies between (load buffering
+//     is not explored, CHECKER.md section 8).
+//
+// Cells. A deposit has a set `must`: the deposits on its cell that precede it. They are those that
+// its thread knew (HB) or had read, its thread's earlier plain notifies to that cell (contract 4;
+// per thread, siblings are ordered by what they know), and if it is a release what its channel
+// carries. `must` is transitive. A put_signal does not count its thread's notifies in flight.
+//   - what a thread has read it must see again; this knowledge travels with HB (coherence of reads
+//     across threads), not with relaxed deposits;
+//   - a readable set holds all that its thread must see, holds `must` of each of its deposits, and
+//     forms a chain with all sets that anybody has read of this cell. On `sc` it is the whole cell;
+//   - two deposits on one cell that are not both adds clobber unless one is in `must` of the other;
+//   - hand and take read the whole cell and are ordered by that. hand uses the release part of its
+//     order alone, take the acquire part alone;
+//   - a test that answers "pending" has read its set (it must see it again, and CA), but acquires
+//     nothing. read with acquire acquires from every deposit of its set.
+//
+// Races. Accesses to one element, one of them a write, or an add and no add: the earlier write or
+// add must be in HB of the later access, the earlier read in CA of the later write.
+//
+// Deadlock. Somebody has not finished, and every such thread is blocked on the FULL content of its
+// cell (or at a converge): an execution exists in which they have looked too late.
+//
+// Credits. A cell that is promised to be zero is not when all have finished; a thread adds a negative
+// value to a cell of its own rank and what it must see of that cell is then below zero; a thread
+// adds a negative value to a cell for which another one waits or tests (in either order, judged
+// when the wait has returned).
+//
+// Divergence. A thread has returned, and a sibling stands at a converge.
+//
+// The first error ends a path. Several errors of one operation are all reported.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "program.hpp"
+
+namespace muster::fuzz {
+
+enum class Wrong : std::uint8_t { race, deadlock, clobber, credits, divergence };
+[[nodiscard]] const char* name_of(Wrong wrong);
+
+// What the threads logged, thread after thread, each list preceded by its length; then the final
+// content of all windows, rank after rank.
+using Outcome = std::vector<std::uint32_t>;
+
+struct Verdict {
+  std::set<Wrong> wrong;       // the kinds of error that some execution shows first
+  std::set<Outcome> outcomes;  // of the executions without one
+  std::uint64_t states = 0;
+  bool complete = true;  // false: more than the limit of states; the rest is then partial
+
+  [[nodiscard]] bool correct() const { return wrong.empty(); }
+};
+
+struct ReferenceOptions {
+  std::uint64_t max_states = 20'000;
+  // Visit a state once. A state is which operations have run and what each of them has read; all
+  // else follows from it until the first error. Off: plain recursion, to test that claim.
+  bool memoise = true;
+};
+
+[[nodiscard]] Verdict interpret(const Program& program, const ReferenceOptions& options = {});
+
+}  // namespace muster::fuzz

@@ -1,0 +1,216 @@
+#include "semantics.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace muster::fuzz {
+
+State::State(const Program& program)
+    : program_(&program),
+      first_(program.code.size(), 0),
+      strands_(program.code.size()),
+      cells_(std::size_t{program.ranks} * program.cells),
+      memory_(std::size_t{program.ranks} * program.elements + program.ranks * program.lanes, 0) {
+  for (std::size_t s = 1; s < first_.size(); ++s)
+    first_[s] = first_[s - 1] + program.code[s - 1].size();
+  for (std::size_t s = 0; s < strands_.size(); ++s) skip(s);
+}
+
+const Op& State::op(std::size_t strand) const {
+  return program_->code[strand][strands_[strand].next];
+}
+
+std::size_t State::operation(std::size_t strand) const {
+  return first_[strand] + strands_[strand].next;
+}
+
+bool State::finished(std::size_t strand) const {
+  return strands_[strand].next == program_->code[strand].size();
+}
+
+bool State::finished() const {
+  for (std::size_t s = 0; s < strands_.size(); ++s) {
+    if (!finished(s)) return false;
+  }
+  return true;
+}
+
+// Moves to the next operation whose condition on the last logged value holds.
+void State::skip(std::size_t strand) {
+  Strand& self = strands_[strand];
+  const std::uint32_t last = self.log.empty() ? 0 : self.log.back();
+  while (!finished(strand)) {
+    const When when = op(strand).when;
+    if (when == When::always || (when == When::last_nonzero) == (last != 0)) return;
+    ++self.next;
+  }
+}
+
+// ---- cells
+
+std::size_t State::cell_of(std::size_t strand) const {
+  const Op& o = op(strand);
+  const bool remote = o.kind == Kind::notify || o.kind == Kind::hand || o.kind == Kind::put_signal;
+  const std::uint32_t rank = remote ? o.peer : program_->rank_of(strand);
+  return std::size_t{rank} * program_->cells + o.cell;
+}
+
+Events State::all(const Cell& cell) {
+  Events set;
+  for (const Deposit& d : cell.deposits) set.set(effect(d.operation));
+  return set;
+}
+
+// `must` of each deposit is closed, so one pass is enough.
+Events State::closure(const Cell& cell, Events set) {
+  Events result = set;
+  for (const Deposit& d : cell.deposits) {
+    if (set.test(effect(d.operation))) result |= d.must;
+  }
+  return result;
+}
+
+// What the value of a set of deposits is made of: the last set, and the adds that are not before it.
+Events State::contained(const Cell& cell, const Events& set) {
+  const Deposit* last = nullptr;
+  for (const Deposit& d : cell.deposits) {
+    if (!d.set || !set.test(effect(d.operation))) continue;
+    if (last == nullptr || d.must.test(effect(last->operation))) last = &d;
+  }
+  return last == nullptr ? set : set & ~last->must;
+}
+
+std::uint32_t State::value(const Cell& cell, const Events& set) {
+  const Events parts = contained(cell, set);
+  std::uint32_t result = 0;
+  for (const Deposit& d : cell.deposits) {
+    if (parts.test(effect(d.operation))) result += d.value;
+  }
+  return result;
+}
+
+Events State::must_see(std::size_t strand, const Cell& cell) const {
+  const Knowledge& knows = strands_[strand].knows;
+  return closure(cell, (knows.hb | knows.seen) & all(cell));
+}
+
+bool State::reads(std::size_t strand) const {
+  const Kind kind = op(strand).kind;
+  return kind == Kind::wait || kind == Kind::test || kind == Kind::read;
+}
+
+std::vector<Events> State::readable(std::size_t strand) const {
+  const Op& o = op(strand);
+  const Cell& cell = cells_[cell_of(strand)];
+  const Events least = must_see(strand, cell);
+  const std::size_t count = cell.deposits.size();
+  std::vector<Events> sets;
+  for (std::size_t mask = 0; mask < (std::size_t{1} << count); ++mask) {
+    Events set;
+    for (std::size_t i = 0; i < count; ++i) {
+      if ((mask >> i & 1) != 0) set.set(effect(cell.deposits[i].operation));
+    }
+    if (sequential() && mask + 1 != std::size_t{1} << count) continue;
+    if ((least & ~set).any() || closure(cell, set) != set) continue;
+    const bool chain = std::all_of(cell.read.begin(), cell.read.end(), [&](const Events& other) {
+      return (set & ~other).none() || (other & ~set).none();
+    });
+    if (!chain) continue;
+    if (o.kind == Kind::wait && !satisfies(value(cell, set), o.compare, o.value)) continue;
+    sets.push_back(set);
+  }
+  return sets;
+}
+
+bool State::converging(std::size_t strand) const {
+  return !finished(strand) && op(strand).kind == Kind::converge;
+}
+
+bool State::diverged() const {
+  for (std::size_t s = 0; s < strands_.size(); ++s) {
+    if (!converging(s)) continue;
+    const std::size_t begin = s - program_->thread_of(s);
+    for (std::size_t sibling = begin; sibling < begin + program_->threads; ++sibling) {
+      if (finished(sibling)) return true;
+    }
+  }
+  return false;
+}
+
+bool State::runnable(std::size_t strand) const {
+  if (finished(strand)) return false;
+  const Op& o = op(strand);
+  const auto full = [&] {
+    const Cell& cell = cells_[cell_of(strand)];
+    return value(cell, all(cell));
+  };
+  switch (o.kind) {
+    case Kind::wait: return satisfies(full(), o.compare, o.value);
+    case Kind::hand: return full() == 0;
+    case Kind::take: return full() == 1;
+    case Kind::converge: {
+      const std::size_t begin = strand - program_->thread_of(strand);
+      for (std::size_t s = begin; s < begin + program_->threads; ++s) {
+        if (!converging(s)) return false;
+      }
+      return true;
+    }
+    default: return true;
+  }
+}
+
+// ---- identity, outcome, end
+
+std::vector<std::uint64_t> State::identity() const {
+  std::vector<std::uint64_t> id;
+  for (const Strand& s : strands_) {
+    id.push_back(s.next);
+    for (const Events& set : s.history) {
+      for (std::size_t word = 0; word < set.size(); word += 64) {
+        id.push_back(((set >> word) & Events(~0ULL)).to_ullong());
+      }
+    }
+  }
+  return id;
+}
+
+Outcome State::outcome() const {
+  Outcome result;
+  for (const Strand& s : strands_) {
+    result.push_back(static_cast<std::uint32_t>(s.log.size()));
+    result.insert(result.end(), s.log.begin(), s.log.end());
+  }
+  const auto end = memory_.begin() + program_->ranks * program_->elements;
+  result.insert(result.end(), memory_.begin(), end);
+  return result;
+}
+
+void State::finish(std::set<Wrong>& wrong) const {
+  for (std::size_t c = 0; c < cells_.size(); ++c) {
+    const bool promised = (program_->zero_cells >> (c % program_->cells) & 1) != 0;
+    if (promised && value(cells_[c], all(cells_[c])) != 0) wrong.insert(Wrong::credits);
+  }
+}
+
+// ---- data
+
+std::size_t State::element(std::uint32_t rank, std::uint32_t index) const {
+  return std::size_t{rank} * program_->elements + index;
+}
+
+std::size_t State::counter(std::size_t strand) const {
+  return std::size_t{program_->ranks} * program_->elements + program_->lane_of(strand);
+}
+
+void State::access(const Knowledge& knows, std::size_t location, AccessKind kind, std::size_t event,
+                   std::set<Wrong>& wrong) {
+  for (const Access& earlier : accesses_) {
+    if (earlier.location != location) continue;
+    if (earlier.kind == kind && kind != AccessKind::write) continue;
+    const Events& before = earlier.kind == AccessKind::read ? knows.ca : knows.hb;
+    if (!before.test(earlier.event)) wrong.insert(Wrong::race);
+  }
+  accesses_.push_back({location, kind, event});
+}
+
+}  // namespace muster::fuzz

@@ -1,0 +1,127 @@
+// One state of the reference interpreter, and what each operation does to it. See reference.hpp for
+// what is decided here; this file only spells it out.
+#pragma once
+
+#include <bitset>
+#include <optional>
+#include <vector>
+
+#include "program.hpp"
+#include "reference.hpp"
+
+namespace muster::fuzz {
+
+inline constexpr std::size_t max_operations = 96;
+using Events = std::bitset<2 * max_operations>;  // issue of operation g: 2g; effect: 2g + 1
+
+inline std::size_t issue(std::size_t operation) {
+  return 2 * operation;
+}
+inline std::size_t effect(std::size_t operation) {
+  return 2 * operation + 1;
+}
+
+// What a thread knows, and what a deposit tells.
+struct Knowledge {
+  Events hb;    // happens-before
+  Events ca;    // causality; contains hb
+  Events seen;  // deposits that were read, and so must be seen again
+  void join(const Knowledge& other) { hb |= other.hb, ca |= other.ca, seen |= other.seen; }
+};
+
+struct Deposit {
+  std::size_t operation = 0;
+  std::size_t strand = 0;
+  bool plain = true;  // not a put_signal
+  bool set = false;
+  bool release = false;
+  std::uint32_t value = 0;
+  Events must{};        // as effects
+  Knowledge carried{};  // hb and seen are used if it is a release
+};
+
+struct Cell {
+  std::vector<Deposit> deposits;
+  std::vector<Events> read;  // every set that anybody has read
+  std::set<std::size_t> waiters;
+  std::set<std::size_t> takers;  // threads that have added a negative value
+};
+
+enum class AccessKind : std::uint8_t { read, write, add };
+
+struct Access {
+  std::size_t location = 0;
+  AccessKind kind = AccessKind::read;
+  std::size_t event = 0;
+};
+
+class State {
+ public:
+  explicit State(const Program& program);
+
+  [[nodiscard]] bool finished(std::size_t strand) const;
+  [[nodiscard]] bool finished() const;
+  // Has a thread returned while a sibling stands at a converge?
+  [[nodiscard]] bool diverged() const;
+  // Could the next operation of the strand run if its cell were read in full? A converge: can all?
+  [[nodiscard]] bool runnable(std::size_t strand) const;
+  // Does the next operation read a cell; which sets may it read (a wait: that satisfy it)?
+  [[nodiscard]] bool reads(std::size_t strand) const;
+  [[nodiscard]] std::vector<Events> readable(std::size_t strand) const;
+
+  // Runs the next operation of the strand, which is runnable and, if it reads, reads `set`. A
+  // converge runs for the whole lane. The errors that it shows are added to `wrong`.
+  void run(std::size_t strand, const Events& set, std::set<Wrong>& wrong);
+  // Errors that only the end shows.
+  void finish(std::set<Wrong>& wrong) const;
+
+  [[nodiscard]] std::vector<std::uint64_t> identity() const;
+  [[nodiscard]] Outcome outcome() const;
+
+ private:
+  struct Strand {
+    std::size_t next = 0;  // index into its list
+    Knowledge knows;
+    std::vector<std::uint32_t> log;
+    std::vector<Events> history;  // what its reads have read
+  };
+
+  [[nodiscard]] const Op& op(std::size_t strand) const;
+  [[nodiscard]] std::size_t operation(std::size_t strand) const;
+  [[nodiscard]] bool direct() const { return program_->profile != Profile::rdma; }
+  [[nodiscard]] bool sequential() const { return program_->profile == Profile::sc; }
+  [[nodiscard]] std::size_t cell_of(std::size_t strand) const;
+  [[nodiscard]] static Events all(const Cell& cell);
+  [[nodiscard]] static Events closure(const Cell& cell, Events set);
+  [[nodiscard]] static Events contained(const Cell& cell, const Events& set);
+  [[nodiscard]] static std::uint32_t value(const Cell& cell, const Events& set);
+  [[nodiscard]] Events must_see(std::size_t strand, const Cell& cell) const;
+  [[nodiscard]] Events channel(std::size_t strand, std::uint32_t peer) const;
+  [[nodiscard]] bool converging(std::size_t strand) const;
+
+  void skip(std::size_t strand);
+  void converge(std::size_t strand);
+  void signal(std::size_t strand, std::set<Wrong>& wrong);
+  void read_cell(std::size_t strand, const Events& set, std::set<Wrong>& wrong);
+  void flip(std::size_t strand, bool hand);
+  void transfer(std::size_t strand, std::set<Wrong>& wrong);
+  void put(std::size_t strand, std::set<Wrong>& wrong);
+  void get(std::size_t strand, std::set<Wrong>& wrong);
+  void put_deposit(std::size_t strand, const Events& payload, std::set<Wrong>& wrong);
+  void deposit(std::size_t cell, Deposit deposit, std::set<Wrong>& wrong);
+  void flush(std::size_t strand);
+  // An access at `location` with what is known at it.
+  void access(const Knowledge& knows, std::size_t location, AccessKind kind, std::size_t event,
+              std::set<Wrong>& wrong);
+  [[nodiscard]] std::size_t element(std::uint32_t rank, std::uint32_t index) const;
+  [[nodiscard]] std::size_t counter(std::size_t strand) const;
+
+  const Program* program_;
+  std::vector<std::size_t> first_;  // of each strand's operations
+  std::vector<Strand> strands_;
+  std::vector<Cell> cells_;            // rank * cells + cell
+  std::vector<std::uint32_t> memory_;  // elements of all ranks, then counters of all lanes
+  std::vector<Access> accesses_;
+};
+
+}  // namespace muster::fuzz
