@@ -112,6 +112,7 @@ void Job::discard_heap(std::uint32_t rank, std::uint64_t offset, std::uint64_t b
 
 void Job::enlist(std::uint32_t rank) const {
   RankRecord& record = header_->rank_records[rank];
+  sched_getaffinity(0, sizeof record.cores, &record.cores);
   record.start_time.store(process_start_time(getpid()), std::memory_order_relaxed);
   // Pairs with the acquire load where peers look for the process.
   record.pid.store(getpid(), std::memory_order_release);

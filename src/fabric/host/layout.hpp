@@ -6,6 +6,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <array>
 #include <atomic>
@@ -30,6 +31,7 @@ struct alignas(64) RankRecord {
   std::atomic<RankState> state;
   std::atomic<std::uint64_t> start_time;  // from /proc, tells a recycled pid from the rank
   std::atomic<std::uint32_t> shrinking;   // the team that it is shrinking, plus 1
+  cpu_set_t cores;                        // that it may run on; written before `joined`
   // Lanes that sleep on a cell in this rank's memory. On a line of its own: notifying ranks read it each time.
   alignas(64) std::atomic<std::uint32_t> sleepers;
 };

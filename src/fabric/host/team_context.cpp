@@ -4,9 +4,21 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 namespace muster::host {
+namespace {
+
+// How many cores the ranks of the job may use between them, however each of them is pinned.
+std::uint32_t count_cores(const JobHeader& header) {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (std::uint32_t rank = 0; rank < header.ranks; ++rank) {
+    CPU_OR(&all, &all, &header.rank_records[rank].cores);
+  }
+  return static_cast<std::uint32_t>(CPU_COUNT(&all));
+}
+
+}  // namespace
 
 TeamContext::TeamContext(std::shared_ptr<RankContext> rank, std::uint32_t number)
     : process_(std::move(rank)), number_(number), record_(process_->job->header().teams[number]) {
@@ -17,6 +29,7 @@ TeamContext::TeamContext(std::shared_ptr<RankContext> rank, std::uint32_t number
     heaps_.push_back(job().heap_of(job_rank));
     sleepers_.push_back(&header().rank_records[job_rank].sleepers);
   }
+  cores_ = count_cores(header());
   segment_ = Segment{cells_.data(), heaps_.data()};
 }
 
@@ -30,8 +43,7 @@ LaneContext TeamContext::lane_context(Lane lane, std::uint32_t lanes) const {
   context.segments = &segment_;
   context.sleepers = sleepers_.data();
   // Polling helps only while the lane that would answer has a core of its own.
-  const std::uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
-  context.spins = header().ranks * lanes <= cores ? 4000 : 1;
+  context.spins = header().ranks * lanes <= cores_ ? 320 : 1;
   return context;
 }
 

@@ -88,6 +88,7 @@ class TeamContext {
   std::vector<std::byte*> cells_;
   std::vector<std::byte*> heaps_;
   std::vector<std::atomic<std::uint32_t>*> sleepers_;
+  std::uint32_t cores_ = 1;
   Segment segment_;
   std::vector<Allocation> allocations_;
 };
