@@ -1,0 +1,354 @@
+// Wrong arguments: each gives an error that names the argument, its value and what would be right; the
+// rank that made the mistake gets it, the others hear of it, and nothing is corrupted or hangs.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "muster/muster.hpp"
+#include "support/board.hpp"
+#include "support/checks.hpp"
+
+namespace muster {
+namespace {
+
+using testing::Board;
+using testing::Checks;
+using Words = std::vector<std::string>;
+
+class BadInput : public ::testing::TestWithParam<RunAs> {
+ protected:
+  // Checks that would cost on the hot path are on in this run, whatever the build.
+  void SetUp() override { setenv("MUSTER_VERIFY", "1", 1); }
+
+  [[nodiscard]] RunOptions options() const {
+    return {.ranks = 2, .as = GetParam(), .lanes = 4, .timeout = std::chrono::seconds(20)};
+  }
+
+  // Runs on two ranks; what the body says about itself reaches this test through the board, for a
+  // team that has failed makes the exit code 1 whatever the body thinks of it.
+  void expect_held(const std::function<Result<void>(Team&)>& body) const {
+    const Board board;
+    const int status = run(options(), [&](Team& team) { report_on(board, team, body); });
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      EXPECT_TRUE(board[rank].reported) << "rank " << rank << " did not end; status " << status;
+      EXPECT_FALSE(board[rank].failed) << "rank " << rank << ": " << board[rank].text.data();
+    }
+  }
+
+ private:
+  static void report_on(const Board& board, Team& team,
+                        const std::function<Result<void>(Team&)>& body) {
+    Result<void> held;
+    try {
+      held = body(team);
+    } catch (const Failure& failure) {
+      held = failure.error();
+    }
+    board[team.rank().value].report(held);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(As, BadInput, ::testing::Values(threads, processes), [](const auto& one) {
+  return one.param == threads ? "threads" : "processes";
+});
+
+void expect_words(Checks& checks, const Error& error, ErrorCode code, const Words& words) {
+  checks.holds(error.code == code,
+               std::string("the code ") + name_of(code) + " of: " + to_string(error));
+  for (const std::string& word : words) checks.mentions(error.what, word, "the error");
+}
+
+// ---- in a lane: the fabric's operations
+
+struct Things {
+  WindowRef<float> window;  // 4 x 6
+  Signals never;
+};
+
+// Rank 0 does something wrong in a lane, while rank 1 waits for it.
+template <class Bad>
+std::function<Result<void>(Team&)> in_a_lane(Bad bad, Words words) {
+  return [bad, words](Team& team) -> Result<void> {
+    const Things things{*team.window<float>({4, 6}), *team.signals(1)};
+    const Result<void> ran = team.lane([&](auto& fabric) {
+      if (fabric.rank() == Rank{0}) bad(fabric, things);
+      return fabric.wait(things.never[0], Compare::ge, 1);
+    });
+    Checks checks;
+    if (!checks.holds(!ran.has_value(), "the lane ends with an error")) return checks.done();
+    const bool mine = team.rank() == Rank{0};
+    expect_words(checks, ran.error(), mine ? ErrorCode::invalid_argument : ErrorCode::aborted,
+                 words);
+    if (mine) {
+      checks.holds(ran.error().rank == Rank{0}, "the error names the rank");
+      checks.holds(ran.error().lane == Lane{0}, "the error names the lane");
+    } else {
+      checks.mentions(ran.error().what, "rank 0", "what the other rank hears");
+    }
+    return checks.done();
+  };
+}
+
+TEST_P(BadInput, RankOutOfRange) {
+  const Words words{"peer", "rank 7", "0 to 1"};
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things& t) { fabric.notify(t.never[0], Rank{7}, 1, NotifyOp::set); },
+      words));
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things& t) { fabric.put(t.window, Rank{7}, 0, t.window, 12, 1); },
+      words));
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things& t) {
+        auto tile = fabric.template tile<float, 2, 2>();
+        fabric.remote_load(tile, t.window, Rank{7}, Box{0, 0, 2, 2});
+      },
+      words));
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things& t) { (void)fabric.hand(t.never[0], Rank{7}, Order::release); },
+      words));
+}
+
+TEST_P(BadInput, CellOutOfBounds) {
+  // Far beyond everything that was allocated, and just one beyond the signals.
+  for (const std::uint32_t beyond : {50000U, 1U}) {
+    const auto wrong = [beyond](const Things& t) { return t.never[beyond]; };
+    expect_held(
+        in_a_lane([wrong](auto& fabric,
+                          const Things& t) { fabric.notify(wrong(t), Rank{1}, 1, NotifyOp::set); },
+                  {"signal", "cell", "out of bounds"}));
+    expect_held(in_a_lane(
+        [wrong](auto& fabric, const Things& t) { (void)fabric.wait(wrong(t), Compare::ge, 1); },
+        {"signal", "cell", "out of bounds"}));
+  }
+}
+
+TEST_P(BadInput, BoxOutsideTheWindow) {
+  const auto with_box = [](Box box) {
+    return [box](auto& fabric, const Things& t) {
+      auto tile = fabric.template tile<float, 4, 4>();
+      fabric.remote_store(tile, t.window, Rank{1}, box);
+    };
+  };
+  expect_held(in_a_lane(with_box({1, 0, 4, 4}), {"remote_store", "box", "(1, 0)", "4 x 6"}));
+  expect_held(in_a_lane(with_box({0, 3, 4, 4}), {"remote_store", "box", "(0, 3)", "4 x 6"}));
+  expect_held(in_a_lane(with_box({-1, 0, 2, 2}), {"remote_store", "box", "(-1, 0)"}));
+  expect_held(in_a_lane(with_box({0, 0, -2, 2}), {"remote_store", "-2 x 2"}));
+  // Larger than the tile, though inside the window.
+  expect_held(in_a_lane(with_box({0, 0, 4, 5}), {"remote_store", "4 x 5", "tile", "4 x 4"}));
+  // Extents whose sum with the position overflows.
+  expect_held(in_a_lane(with_box({0x7fffffffffffffff, 0, 2, 2}), {"remote_store", "box"}));
+}
+
+TEST_P(BadInput, RunOutsideTheWindow) {
+  const auto put = [](std::int64_t to, std::int64_t from, std::int64_t count) {
+    return [=](auto& fabric, const Things& t) {
+      fabric.put(t.window, Rank{1}, to, t.window, from, count);
+    };
+  };
+  expect_held(in_a_lane(put(20, 0, 5), {"put", "5 elements", "20", "24"}));
+  expect_held(in_a_lane(put(0, 20, 5), {"put", "5 elements", "20", "24"}));
+  expect_held(in_a_lane(put(-1, 0, 2), {"put", "-1"}));
+  expect_held(in_a_lane(put(0, 0, -2), {"put", "-2"}));
+  // A count of bytes: four times as much as there is, and the error says what counts are.
+  expect_held(in_a_lane(put(0, 0, 24 * 4), {"put", "96", "24", "elements, not bytes"}));
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things& t) { fabric.get(t.window, 0, t.window, Rank{1}, 23, 2); },
+      {"get", "2 elements", "23", "24"}));
+}
+
+TEST_P(BadInput, SourceAndTargetOverlap) {
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things& t) { fabric.put(t.window, Rank{0}, 2, t.window, 0, 4); },
+      {"overlap", "4 elements", "apart"}));
+}
+
+TEST_P(BadInput, NoConditionsForWaitAny) {
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things&) {
+        (void)fabric.wait_any(nullptr, 0, Order::acquire, Scope::system);
+      },
+      {"wait_any", "count is 0", "at least one"}));
+}
+
+// The first mistake is the one that is reported, and later operations of the lane do nothing.
+TEST_P(BadInput, TheFirstMistakeIsReported) {
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things& t) {
+        fabric.notify(t.never[0], Rank{7}, 1, NotifyOp::set);
+        fabric.put(t.window, Rank{9}, 0, t.window, 12, 1);
+      },
+      {"rank 7"}));
+}
+
+// ---- set-up: every rank gets an error, and the team goes on
+
+// The call is refused on both ranks with these words, and the team still works.
+template <class Call>
+std::function<Result<void>(Team&)> refused(Call call, ErrorCode code, Words words) {
+  return [call, code, words](Team& team) -> Result<void> {
+    Checks checks;
+    const auto result = call(team);
+    if (!checks.holds(!result.has_value(), "the call is refused")) return checks.done();
+    expect_words(checks, result.error(), code, words);
+    checks.ok(team.window<float>({4}), "a right call afterwards");
+    checks.ok(team.sync(), "sync afterwards");
+    return checks.done();
+  };
+}
+
+TEST_P(BadInput, ExtentsThatAreNone) {
+  const auto code = ErrorCode::invalid_argument;
+  expect_held(refused(
+      [](Team& t) {
+        return t.window<float>({-3, 4});
+      },
+      code, {"extents[0]", "-3", "at least 1"}));
+  expect_held(refused(
+      [](Team& t) {
+        return t.window<float>({3, 0});
+      },
+      code, {"extents[1]", "0", "at least 1"}));
+  expect_held(refused([](Team& t) { return t.window<float>({}); }, code, {"extents", "empty"}));
+  expect_held(refused([](Team& t) { return t.allocate(0); }, code,
+                      {"allocate", "bytes is 0", "at least 1"}));
+  expect_held(refused([](Team& t) { return t.allocate(-64); }, code, {"allocate", "-64"}));
+  expect_held(refused([](Team& t) { return t.signals(0); }, code, {"signals", "count is 0"}));
+}
+
+TEST_P(BadInput, MoreLanesThanTheTeamHas) {
+  const auto code = ErrorCode::invalid_argument;
+  const auto body = [](auto&) {};
+  expect_held(refused([](Team& t) { return t.rows(5); }, code, {"lanes is 5", "1 to 4"}));
+  expect_held(refused([](Team& t) { return t.rows(0); }, code, {"lanes is 0", "1 to 4"}));
+  expect_held(refused([body](Team& t) { return t.lanes(5, body); }, code, {"5", "1 to 4"}));
+  expect_held(refused([body](Team& t) { return t.lanes(0, body); }, code, {"0", "1 to 4"}));
+}
+
+// More than there is: the error says how much was asked for, and how much there is.
+TEST_P(BadInput, MoreMemoryThanThereIs) {
+  constexpr std::int64_t huge = 1LL << 40;
+  expect_held(refused([](Team& t) { return t.window<float>({huge}); }, ErrorCode::out_of_memory,
+                      {"4.0 TiB", "2 ranks", "available"}));
+  expect_held(refused([](Team& t) { return t.allocate(huge); }, ErrorCode::out_of_memory,
+                      {"1.0 TiB", "available"}));
+}
+
+// Bytes mistaken for elements: the product cannot be counted, or does not fit the allocation.
+TEST_P(BadInput, BytesMistakenForElements) {
+  expect_held(refused(
+      [](Team& t) {
+        return t.window<double>({1LL << 40, 1LL << 40});
+      },
+      ErrorCode::out_of_memory, {"elements of 8 bytes, not bytes"}));
+  expect_held(refused(
+      [](Team& t) {
+        const Allocation bytes = *t.allocate(24 * 4);
+        return t.window<float>(bytes, {24 * 4});
+      },
+      ErrorCode::invalid_argument, {"{96}", "384 bytes", "96", "elements, not bytes"}));
+}
+
+TEST_P(BadInput, ASecondWindowOfTheSameName) {
+  expect_held(refused(
+      [](Team& t) {
+        (void)*t.window<float>({4}, "inbox");
+        return t.window<float>({4}, "inbox");
+      },
+      ErrorCode::invalid_argument, {"\"inbox\"", "taken"}));
+}
+
+TEST_P(BadInput, FreeingTwice) {
+  const auto code = ErrorCode::invalid_argument;
+  expect_held(refused(
+      [](Team& t) {
+        const auto window = *t.window<float>({4});
+        (void)t.free(window);
+        return t.free(window);
+      },
+      code, {"free", "freed twice"}));
+  expect_held(refused(
+      [](Team& t) {
+        const Rows rows = *t.rows();
+        (void)t.free(rows);
+        return t.free(rows);
+      },
+      code, {"free", "freed twice"}));
+  expect_held(refused(
+      [](Team& t) {
+        return t.free(Signals{Signal{0, 40000}, 3});
+      },
+      code, {"free", "another team's"}));
+}
+
+// Freed, and used all the same.
+TEST_P(BadInput, AWindowOrSignalThatIsFreed) {
+  expect_held([](Team& team) -> Result<void> {
+    const auto window = *team.window<float>({4, 6});
+    const Signals never = *team.signals(1);
+    if (const auto freed = team.free(window); !freed) return freed;
+    const Result<void> ran = team.lane([&](auto& fabric) {
+      if (fabric.rank() == Rank{0}) fabric.put(window, Rank{1}, 0, window, 12, 1);
+      return fabric.wait(never[0], Compare::ge, 1);
+    });
+    Checks checks;
+    checks.refused(ran, team.rank() == Rank{0} ? ErrorCode::invalid_argument : ErrorCode::aborted,
+                   "a put into a freed window", "freed");
+    return checks.done();
+  });
+}
+
+// A window of a team that shrink() has replaced belongs to another team.
+TEST_P(BadInput, AWindowOfAForeignTeam) {
+  expect_held([](Team& old) -> Result<void> {
+    const auto foreign = *old.window<float>({4, 6});
+    Team team = *old.shrink();
+    const Signals never = *team.signals(1);
+    const Result<void> ran = team.lane([&](auto& fabric) {
+      if (fabric.rank() == Rank{0}) fabric.put(foreign, Rank{1}, 0, foreign, 12, 1);
+      return fabric.wait(never[0], Compare::ge, 1);
+    });
+    Checks checks;
+    checks.refused(ran, team.rank() == Rank{0} ? ErrorCode::invalid_argument : ErrorCode::aborted,
+                   "a put into a foreign window", "another team's");
+    return checks.done();
+  });
+}
+
+// Ranks that differ: the error names both sides.
+TEST_P(BadInput, RanksThatCallDifferentThings) {
+  expect_held([](Team& team) -> Result<void> {
+    Checks checks;
+    const auto window =
+        team.rank() == Rank{0} ? team.window<float>({4, 6}) : team.window<float>({4, 7});
+    checks.refused(window, ErrorCode::mismatch, "windows that differ", "{4, 6}", "{4, 7}", "rank 0",
+                   "rank 1");
+    // Different calls altogether; both ranks have made one, so they are in step again.
+    if (team.rank() == Rank{0})
+      checks.refused(team.sync(), ErrorCode::mismatch, "sync against signals", "sync()",
+                     "signals(3)");
+    else
+      checks.refused(team.signals(3), ErrorCode::mismatch, "signals against sync", "sync()",
+                     "signals(3)");
+    checks.ok(team.sync(), "sync afterwards");
+    return checks.done();
+  });
+}
+
+TEST(BadOptions, OfRunEndWithTwo) {
+  const auto body = [](Team&) {};
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(run({.ranks = 5000, .as = threads}, body), 2);
+  EXPECT_EQ(run({.ranks = 2, .as = threads, .lanes = 0}, body), 2);
+  setenv("MUSTER_TIMEOUT", "soon", 1);
+  EXPECT_EQ(run({.ranks = 2, .as = threads}, body), 2);
+  unsetenv("MUSTER_TIMEOUT");
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  for (const char* word : {"5000", "1024", "`lanes` is 0", "MUSTER_TIMEOUT", "\"soon\""})
+    EXPECT_NE(said.find(word), std::string::npos) << word << " is not in: " << said;
+}
+
+}  // namespace
+}  // namespace muster
