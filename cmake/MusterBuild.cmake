@@ -32,7 +32,8 @@ target_compile_features(muster_flags INTERFACE cxx_std_20)
 set(cxx_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 # nvcc's generated code is not pedantic, and its own front end warns for the device side. 20014 (a
 # host function called in a kernel) would otherwise compile to nothing at all.
-set(cuda_warnings -Xcompiler=-Wall,-Wextra,-Wshadow --Wext-lambda-captures-this)
+# g++ sees the pragmas that are meant for the device (unroll).
+set(cuda_warnings -Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-unknown-pragmas --Wext-lambda-captures-this)
 if(MUSTER_WERROR)
   list(APPEND cxx_warnings -Werror)
   list(APPEND cuda_warnings -Werror=all-warnings -Xcompiler=-Werror)
