@@ -80,9 +80,9 @@ namespace muster::fuzz {
 enum class Wrong : std::uint8_t { race, deadlock, clobber, credits, divergence };
 [[nodiscard]] const char* name_of(Wrong wrong);
 
-// What the threads logged, thread after thread, each list preceded by its length; then the final
-// content of all windows, rank after rank.
-using Outcome = std::vector<std::uint32_t>;
+// Rank after rank: what its threads logged, each list preceded by its length, then the final content
+// of its window.
+using Outcome = std::vector<std::uint64_t>;
 
 struct Verdict {
   std::set<Wrong> wrong;       // the kinds of error that some execution shows first

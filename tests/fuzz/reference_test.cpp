@@ -86,16 +86,15 @@ Kinds wrong(const Program& program) {
 }
 
 // What all strands logged in the executions without an error.
-std::set<std::vector<std::uint32_t>> logs(const Program& program) {
-  std::set<std::vector<std::uint32_t>> result;
+std::set<std::vector<std::uint64_t>> logs(const Program& program) {
+  std::set<std::vector<std::uint64_t>> result;
   for (const Outcome& outcome : interpret(program).outcomes) {
-    std::vector<std::uint32_t> values;
+    std::vector<std::uint64_t> values;
     std::size_t at = 0;
     for (std::size_t s = 0; s < program.code.size(); ++s) {
-      const std::size_t length = outcome[at++];
-      values.insert(values.end(), outcome.begin() + static_cast<std::ptrdiff_t>(at),
-                    outcome.begin() + static_cast<std::ptrdiff_t>(at + length));
-      at += length;
+      const std::uint64_t length = outcome[at++];
+      for (std::uint64_t i = 0; i < length; ++i) values.push_back(outcome[at++]);
+      if ((s + 1) % (program.lanes * program.threads) == 0) at += program.elements;
     }
     result.insert(values);
   }
@@ -115,7 +114,7 @@ TEST(Reference, ReleaseAndAcquireCarryStores) {
     const Program program = ranks(
         profile, {{store(0, 7), set(0, 1, 1)}, {wait(0, 1), at_peer(Kind::remote_load, 0, 0, 0)}});
     EXPECT_EQ(wrong(program), none);
-    EXPECT_EQ(logs(program), (std::set<std::vector<std::uint32_t>>{{7}}));
+    EXPECT_EQ(logs(program), (std::set<std::vector<std::uint64_t>>{{7}}));
   }
 }
 
@@ -152,10 +151,10 @@ TEST(Reference, StoreBufferingIsAllowed) {
     return ranks(profile, {{set(0, 1, 1), read(0, Order::acquire)},
                            {set(0, 0, 1), read(0, Order::acquire)}});
   };
-  const std::set<std::vector<std::uint32_t>> weak{{0, 0}, {0, 1}, {1, 0}, {1, 1}};
+  const std::set<std::vector<std::uint64_t>> weak{{0, 0}, {0, 1}, {1, 0}, {1, 1}};
   for (const Profile profile : weak_profiles) EXPECT_EQ(logs(program(profile)), weak);
   EXPECT_EQ(logs(program(Profile::sc)),
-            (std::set<std::vector<std::uint32_t>>{{0, 1}, {1, 0}, {1, 1}}));
+            (std::set<std::vector<std::uint64_t>>{{0, 1}, {1, 0}, {1, 1}}));
 }
 
 // Contract 5: load buffering is excluded, by assumption.
@@ -173,7 +172,7 @@ TEST(Reference, ReadsOfOneCellGrow) {
       ranks(Profile::rdma,
             {{add(0, 1, 1, Order::relaxed), add(0, 1, 2, Order::relaxed)}, {read(0), read(0)}});
   EXPECT_EQ(logs(program),
-            (std::set<std::vector<std::uint32_t>>{{0, 0}, {0, 1}, {0, 3}, {1, 1}, {1, 3}, {3, 3}}));
+            (std::set<std::vector<std::uint64_t>>{{0, 0}, {0, 1}, {0, 3}, {1, 1}, {1, 3}, {3, 3}}));
 }
 
 // One cell has one order: two readers cannot see the adds of two ranks in different orders.
@@ -231,7 +230,7 @@ TEST(Reference, SumCarriesEveryDeposit) {
                                             {at_peer(Kind::remote_store, 2, 1, 0, 6), add(0, 2, 1)},
                                             {wait(0, 2), load(0), load(1)}});
     EXPECT_EQ(wrong(program), none);
-    EXPECT_EQ(logs(program), (std::set<std::vector<std::uint32_t>>{{5, 6}}));
+    EXPECT_EQ(logs(program), (std::set<std::vector<std::uint64_t>>{{5, 6}}));
   }
 }
 
@@ -305,7 +304,7 @@ TEST(Reference, TestAcquiresOnlyWhenItHolds) {
   };
   EXPECT_EQ(wrong(program(When::last_nonzero)), none);
   EXPECT_EQ(wrong(program(When::last_zero)), race);
-  EXPECT_EQ(logs(program(When::last_nonzero)), (std::set<std::vector<std::uint32_t>>{{0}, {1, 7}}));
+  EXPECT_EQ(logs(program(When::last_nonzero)), (std::set<std::vector<std::uint64_t>>{{0}, {1, 7}}));
 }
 
 // ---- transfers
@@ -328,7 +327,7 @@ TEST(Reference, PutToThePeerThatIsTold) {
     const Program program = ranks(
         profile, {{store(0, 7), at_peer(Kind::put, 1, 1, 0), set(0, 1, 1)}, {wait(0, 1), load(1)}});
     EXPECT_EQ(wrong(program), none);
-    EXPECT_EQ(logs(program), (std::set<std::vector<std::uint32_t>>{{7}}));
+    EXPECT_EQ(logs(program), (std::set<std::vector<std::uint64_t>>{{7}}));
   }
 }
 
@@ -419,7 +418,7 @@ TEST(Reference, RemoteAddsCommute) {
                                             {at_peer(Kind::remote_add, 2, 0, 0, 2), add(0, 2, 1)},
                                             {wait(0, 2), load(0)}});
     EXPECT_EQ(wrong(program), none);
-    EXPECT_EQ(logs(program), (std::set<std::vector<std::uint32_t>>{{3}}));
+    EXPECT_EQ(logs(program), (std::set<std::vector<std::uint64_t>>{{3}}));
     EXPECT_EQ(wrong(ranks(profile, {{at_peer(Kind::remote_add, 1, 0, 0, 1)}, {store(0, 3)}})),
               race);
   }

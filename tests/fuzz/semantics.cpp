@@ -176,12 +176,15 @@ std::vector<std::uint64_t> State::identity() const {
 
 Outcome State::outcome() const {
   Outcome result;
-  for (const Strand& s : strands_) {
-    result.push_back(static_cast<std::uint32_t>(s.log.size()));
-    result.insert(result.end(), s.log.begin(), s.log.end());
+  const std::size_t per_rank = program_->lanes * program_->threads;
+  for (std::uint32_t rank = 0; rank < program_->ranks; ++rank) {
+    for (std::size_t s = rank * per_rank; s < (rank + 1) * per_rank; ++s) {
+      result.push_back(strands_[s].log.size());
+      result.insert(result.end(), strands_[s].log.begin(), strands_[s].log.end());
+    }
+    const auto begin = memory_.begin() + static_cast<std::ptrdiff_t>(element(rank, 0));
+    result.insert(result.end(), begin, begin + program_->elements);
   }
-  const auto end = memory_.begin() + program_->ranks * program_->elements;
-  result.insert(result.end(), memory_.begin(), end);
   return result;
 }
 

@@ -1,0 +1,137 @@
+// A program of the little language as a body over any Fabric.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "muster/fabric.hpp"
+#include "program.hpp"
+
+namespace muster::fuzz {
+
+using Word = std::uint32_t;
+using Log = std::vector<std::uint32_t>;
+
+// Where the program's cells, elements and counters are.
+struct Places {
+  Signals signals;
+  WindowRef<Word> window;
+  Rows rows;  // for the lanes' counters
+};
+
+// The part of one thread. `fabric` and `log` are its own.
+template <HandoffFabric F>
+class Runner {
+ public:
+  Runner(F& fabric, const Places& places, Log& log) : fabric_(fabric), places_(places), log_(log) {}
+
+  void run(const std::vector<Op>& list) {
+    for (const Op& op : list) {
+      const Word last = log_.empty() ? 0 : log_.back();
+      if (op.when != When::always && (op.when == When::last_nonzero) != (last != 0)) continue;
+      if (!step(op)) return;
+    }
+  }
+
+ private:
+  // False: a wait did not succeed.
+  bool step(const Op& op) {
+    const Signal cell = places_.signals[op.cell];
+    const Rank peer{op.peer};
+    switch (op.kind) {
+      case Kind::notify:
+        fabric_.notify(cell, peer, op.value, op.op, release_part(op.order));
+        return true;
+      case Kind::wait:
+        return fabric_.wait(cell, op.compare, op.value, acquire_part(op.order)) == WaitStatus::ok;
+      case Kind::test: {
+        const WaitStatus status = fabric_.test(cell, op.compare, op.value, acquire_part(op.order));
+        log_.push_back(status == WaitStatus::ok ? 1 : 0);
+        return true;
+      }
+      case Kind::read: log_.push_back(fabric_.read(cell, acquire_part(op.order))); return true;
+      case Kind::hand: return fabric_.hand(cell, peer, release_part(op.order)) == WaitStatus::ok;
+      case Kind::take: return fabric_.take(cell, acquire_part(op.order)) == WaitStatus::ok;
+      case Kind::flush: fabric_.flush(); return true;
+      case Kind::converge: fabric_.converge(); return true;
+      default: data(op, peer); return true;
+    }
+  }
+
+  void data(const Op& op, Rank peer) {
+    const WindowRef<Word> window = places_.window;
+    const Counter counter = places_.rows.epoch(fabric_.lane());
+    switch (op.kind) {
+      case Kind::store: fabric_.local(window)[op.to] = op.value; break;
+      case Kind::load: log_.push_back(fabric_.local(window)[op.from]); break;
+      case Kind::read_counter: log_.push_back(fabric_.counter(counter)); break;
+      case Kind::write_counter: fabric_.set_counter(counter, op.value); break;
+      case Kind::put: fabric_.put(window, peer, op.to, window, op.from, op.count); break;
+      case Kind::put_async:
+        fabric_.put_async(window, peer, op.to, window, op.from, op.count);
+        break;
+      case Kind::get: fabric_.get(window, op.to, window, peer, op.from, op.count); break;
+      case Kind::get_async:
+        fabric_.get_async(window, op.to, window, peer, op.from, op.count);
+        break;
+      case Kind::put_signal:
+        fabric_.put_signal(window, peer, op.to, window, op.from, op.count, places_.signals[op.cell],
+                           op.value, op.op);
+        break;
+      default: tile(op, peer); break;
+    }
+  }
+
+  void tile(const Op& op, Rank peer) {
+    auto one = fabric_.template tile<Word, 1, 1>();
+    if (op.kind == Kind::remote_load) {
+      fabric_.remote_load(one, places_.window, peer, Box{0, op.from, 1, 1});
+      one.each([&](std::int64_t, std::int64_t, Word& value) { log_.push_back(value); });
+      return;
+    }
+    one.each([&](std::int64_t, std::int64_t, Word& value) { value = op.value; });
+    const Box box{0, op.to, 1, 1};
+    if (op.kind == Kind::remote_store) fabric_.remote_store(one, places_.window, peer, box);
+    if (op.kind == Kind::remote_add) fabric_.remote_add(one, places_.window, peer, box);
+  }
+
+  F& fabric_;
+  const Places& places_;
+  Log& log_;
+};
+
+// The part of one rank: its lanes, then a look at its window when everybody is done. Calls
+// record(value) with what an Outcome of the reference holds for this rank.
+template <class Team, class Record>
+void run_rank(Team& team, const Program& program, Record&& record) {
+  Places places;
+  places.signals = *team.signals(program.cells);
+  places.window = *team.template window<Word>({program.elements});
+  places.rows = *team.rows();
+  for (std::uint32_t c = 0; c < program.cells; ++c) {
+    if ((program.zero_cells >> c & 1) != 0) team.promise_zero(Signals{places.signals[c], 1});
+  }
+  const std::size_t per_rank = std::size_t{program.lanes} * program.threads;
+  std::vector<Log> logs(per_rank);
+  const auto lanes = team.lanes(program.lanes, [&](auto& fabric) {
+    const std::size_t own = fabric.lane().value * program.threads + fabric.thread();
+    Runner(fabric, places, logs[own]).run(program.code[team.rank().value * per_rank + own]);
+    fabric.flush();  // for the look below
+  });
+  if (!lanes || !team.sync()) return;
+  Log end;
+  const auto look = team.lane([&](auto& fabric) {
+    if (fabric.thread() != 0) return;
+    for (std::uint32_t i = 0; i < program.elements; ++i) {
+      end.push_back(fabric.local(places.window)[i]);
+    }
+  });
+  if (!look) return;
+  for (const Log& log : logs) {
+    record(log.size());
+    for (const Word value : log) record(value);
+  }
+  for (const Word value : end) record(value);
+}
+
+}  // namespace muster::fuzz
