@@ -12,12 +12,13 @@ void State::run(std::size_t strand, const Events& set, std::set<Wrong>& wrong) {
     case Kind::notify: signal(strand, wrong); break;
     case Kind::wait:
     case Kind::test:
-    case Kind::read: read_cell(strand, set, wrong); break;
+    case Kind::read: read_cell(strand, set); break;
     case Kind::hand: flip(strand, true); break;
     case Kind::take: flip(strand, false); break;
     case Kind::flush: flush(strand); break;
     default: transfer(strand, wrong); break;
   }
+  strands_[strand].issued.set(issue(g));
   knows.hb.set(issue(g));
   if (direct()) knows.hb.set(effect(g));
   knows.ca |= knows.hb;
@@ -29,15 +30,19 @@ void State::converge(std::size_t strand) {
   const std::size_t begin = strand - program_->thread_of(strand);
   const std::size_t end = begin + program_->threads;
   Knowledge all;
-  for (std::size_t s = begin; s < end; ++s) all.join(strands_[s].knows);
+  Events issued;
+  for (std::size_t s = begin; s < end; ++s) {
+    all.join(strands_[s].knows);
+    issued |= strands_[s].issued;
+  }
   for (std::size_t s = begin; s < end; ++s) {
     strands_[s].knows = all;
+    strands_[s].issued = issued;
     ++strands_[s].next;
     skip(s);
   }
 }
 
-// The effects on the channel to `peer` of the operations whose issue the thread knows.
 Events State::channel(std::size_t strand, std::uint32_t peer) const {
   Events result;
   if (direct()) return result;  // it knows the effects themselves
@@ -49,20 +54,22 @@ Events State::channel(std::size_t strand, std::uint32_t peer) const {
                               o.kind == Kind::put_async || o.kind == Kind::remote_store ||
                               o.kind == Kind::remote_add;
       if (!on_channel || o.peer != peer) continue;
-      if (strands_[strand].knows.hb.test(issue(first_[s] + i))) result.set(effect(first_[s] + i));
+      if (strands_[strand].issued.test(issue(first_[s] + i))) result.set(effect(first_[s] + i));
     }
   }
   return result;
 }
 
-void State::flush(std::size_t strand) {
-  const std::size_t begin = strand - program_->thread_of(strand);
-  Events& hb = strands_[strand].knows.hb;
-  for (std::size_t s = begin; s < begin + program_->threads; ++s) {
-    for (std::size_t i = 0; i < strands_[s].next; ++i) {
-      if (hb.test(issue(first_[s] + i))) hb.set(effect(first_[s] + i));
-    }
+Events State::issued_by_lane(std::size_t strand) const {
+  Events result;
+  for (std::size_t bit = 0; bit < result.size(); bit += 2) {
+    if (strands_[strand].issued.test(bit)) result.set(bit + 1);
   }
+  return result;
+}
+
+void State::flush(std::size_t strand) {
+  strands_[strand].knows.hb |= issued_by_lane(strand);
 }
 
 void State::deposit(std::size_t index, Deposit d, std::set<Wrong>& wrong) {
@@ -84,9 +91,10 @@ void State::signal(std::size_t strand, std::set<Wrong>& wrong) {
   d.release = sequential() || release_part(o.order) == Order::release;
   const Events carried = d.release ? channel(strand, o.peer) : Events{};
 
-  Events before = must_see(strand, cell) | (carried & all(cell));
+  Events before = must_see(strand, cell);
+  const Events by_lane = issued_by_lane(strand);
   for (const Deposit& own : cell.deposits) {
-    if (own.strand == strand && own.plain) before.set(effect(own.operation));
+    if (own.plain && by_lane.test(effect(own.operation))) before.set(effect(own.operation));
   }
   d.must = closure(cell, before);
   d.carried = knows;
@@ -95,19 +103,16 @@ void State::signal(std::size_t strand, std::set<Wrong>& wrong) {
   d.carried.ca |= d.carried.hb;
   deposit(index, d, wrong);
 
-  const bool own_rank = o.peer == program_->rank_of(strand);
-  if (own_rank) knows.hb |= carried, knows.hb.set(effect(g));
+  if (o.peer == program_->rank_of(strand)) knows.hb.set(effect(g));
   const bool negative = o.op == NotifyOp::add && static_cast<std::int32_t>(o.value) < 0;
   if (!negative) return;
   cell.takers.insert(strand);
-  for (const std::size_t waiter : cell.waiters) {
-    if (waiter != strand) wrong.insert(Wrong::credits);
-  }
-  const std::uint32_t left = value(cell, must_see(strand, cell));
-  if (own_rank && static_cast<std::int32_t>(left) < 0) wrong.insert(Wrong::credits);
+  before = cell.deposits.back().must;
+  before.set(effect(g));
+  if (static_cast<std::int32_t>(value(cell, before)) < 0) wrong.insert(Wrong::credits);
 }
 
-void State::read_cell(std::size_t strand, const Events& set, std::set<Wrong>& wrong) {
+void State::read_cell(std::size_t strand, const Events& set) {
   const Op& o = op(strand);
   Cell& cell = cells_[cell_of(strand)];
   Strand& self = strands_[strand];
@@ -124,12 +129,9 @@ void State::read_cell(std::size_t strand, const Events& set, std::set<Wrong>& wr
   self.knows.seen |= set;
   self.history.push_back(set);
   cell.read.push_back(set);
+  cell.readers.insert(strand);
   if (o.kind == Kind::read) return self.log.push_back(seen);
   if (o.kind == Kind::test) self.log.push_back(holds ? 1 : 0);
-  cell.waiters.insert(strand);
-  for (const std::size_t taker : cell.takers) {
-    if (taker != strand) wrong.insert(Wrong::credits);
-  }
 }
 
 // Reads the whole cell and replaces 0 by 1 (hand, at the peer) or 1 by 0 (take, at home).
@@ -155,9 +157,9 @@ void State::flip(std::size_t strand, bool hand) {
   const std::uint32_t peer = hand ? o.peer : program_->rank_of(strand);
   const Events carried = d.release ? channel(strand, peer) : Events{};
   d.must = set;
-  self.knows.hb |= carried;
   self.knows.hb.set(effect(g));
   d.carried = self.knows;
+  d.carried.hb |= carried;
   d.carried.hb.set(issue(g));
   d.carried.ca |= d.carried.hb;
   cell.deposits.push_back(d);

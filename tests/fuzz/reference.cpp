@@ -30,10 +30,6 @@ class Search {
     if (options_.memoise && !visited_.insert(state.identity()).second) return;
     if (++verdict_.states > options_.max_states) verdict_.complete = false;
     if (!verdict_.complete) return;
-    if (state.diverged()) {
-      verdict_.wrong.insert(Wrong::divergence);
-      return;
-    }
     if (state.finished()) return finish(state);
     bool stuck = true;
     for (std::size_t s = 0; s < program_.code.size(); ++s) {
@@ -45,7 +41,7 @@ class Search {
         step(state, s, {});
       }
     }
-    if (stuck) verdict_.wrong.insert(Wrong::deadlock);
+    if (stuck) state.stick(verdict_.wrong);
   }
 
   void step(const State& state, std::size_t strand, const Events& set) {

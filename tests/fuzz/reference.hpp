@@ -21,15 +21,16 @@
 //   - "reading" means the deposits that the value contains: the last set of the set of deposits and
 //     what is not before it. A deposit that a later set has overwritten gives no edge of either;
 //   - a release notify to p carries what its thread knows, and on `rdma` the effects of those
-//     operations on the channel (own lane, p) whose ISSUE its thread knows. Known, not "issued
-//     earlier in this execution": what a sibling thread issued without a converge is not carried;
+//     operations on the channel (own lane, p) whose ISSUE its thread knows: its own, and by converge
+//     those of its siblings (not by signals between them). Known, not "issued earlier in this
+//     execution": what a sibling issued without a converge is not carried;
 //   - operations on the channel are put, put_async, remote_store, remote_add and notify. Not
 //     put_signal (it has an agent of its own) and not get: a release carries neither. A put_signal
 //     to the own rank is no exception;
 //   - flush makes its thread know the effects of all operations of its lane whose issue it knows,
 //     put_signals and gets among them;
-//   - a notify to the own rank has taken effect on return. If it is a release, so has what its
-//     channel (own lane, own rank) carries;
+//   - a notify to the own rank has taken effect on return. What its channel (own lane, own rank)
+//     carries is known to its thread only when the deposit is acquired;
 //   - put_signal's deposit carries its payload, and nothing that its thread knows (contract 2), on
 //     `direct` too. On `direct` the thread itself knows payload and deposit on return, so that a
 //     later release carries them; on `rdma` only a flush or the usual acknowledgement tells it.
@@ -40,9 +41,9 @@
 //     is not explored, CHECKER.md section 8).
 //
 // Cells. A deposit has a set `must`: the deposits on its cell that precede it. They are those that
-// its thread knew (HB) or had read, its thread's earlier plain notifies to that cell (contract 4;
-// per thread, siblings are ordered by what they know), and if it is a release what its channel
-// carries. `must` is transitive. A put_signal does not count its thread's notifies in flight.
+// its thread knew (HB) or had read, and the plain notifies to that cell by its lane whose issue its
+// thread knows (contract 4, which speaks of the lane: siblings with a converge between are in
+// order). `must` is transitive. A put_signal does not count notifies in flight.
 //   - what a thread has read it must see again; this knowledge travels with HB (coherence of reads
 //     across threads), not with relaxed deposits;
 //   - a readable set holds all that its thread must see, holds `must` of each of its deposits, and
@@ -60,11 +61,12 @@
 // cell (or at a converge): an execution exists in which they have looked too late.
 //
 // Credits. A cell that is promised to be zero is not when all have finished; a thread adds a negative
-// value to a cell of its own rank and what it must see of that cell is then below zero; a thread
-// adds a negative value to a cell for which another one waits or tests (in either order, judged
-// when the wait has returned).
+// value (to any cell) and what its deposit must see is then below zero; at the end of a whole
+// execution, a thread has added a negative value to a cell that another has waited on, tested or
+// read.
 //
-// Divergence. A thread has returned, and a sibling stands at a converge.
+// Divergence. Nobody can go on, and a thread stands at a converge that a sibling which has returned
+// never reaches.
 //
 // The first error ends a path. Several errors of one operation are all reported.
 #pragma once

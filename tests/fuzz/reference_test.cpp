@@ -175,6 +175,20 @@ TEST(Reference, ReadsOfOneCellGrow) {
             (std::set<std::vector<std::uint64_t>>{{0, 0}, {0, 1}, {0, 3}, {1, 1}, {1, 3}, {3, 3}}));
 }
 
+// Contract 4 speaks of the lane: siblings that have met are in program order, also when relaxed.
+TEST(Reference, DepositsOfOneLaneAreInOrder) {
+  for (const Profile profile : weak_profiles) {
+    for (const bool meets : {true, false}) {
+      Program program = ranks(profile, {{}, {}});
+      program.threads = 2;
+      program.code = {{set(0, 1, 1, Order::relaxed)}, {set(0, 1, 2, Order::relaxed)}, {}, {}};
+      if (meets) program.code[0].push_back(converge);
+      if (meets) program.code[1].insert(program.code[1].begin(), converge);
+      EXPECT_EQ(wrong(program), meets ? none : Kinds{Wrong::clobber});
+    }
+  }
+}
+
 // One cell has one order: two readers cannot see the adds of two ranks in different orders.
 TEST(Reference, ReadersOfOneCellFormAChain) {
   Program program = ranks(Profile::rdma, {{add(0, 2, 1)}, {add(0, 2, 2)}, {read(0)}});

@@ -126,17 +126,6 @@ bool State::converging(std::size_t strand) const {
   return !finished(strand) && op(strand).kind == Kind::converge;
 }
 
-bool State::diverged() const {
-  for (std::size_t s = 0; s < strands_.size(); ++s) {
-    if (!converging(s)) continue;
-    const std::size_t begin = s - program_->thread_of(s);
-    for (std::size_t sibling = begin; sibling < begin + program_->threads; ++sibling) {
-      if (finished(sibling)) return true;
-    }
-  }
-  return false;
-}
-
 bool State::runnable(std::size_t strand) const {
   if (finished(strand)) return false;
   const Op& o = op(strand);
@@ -192,6 +181,24 @@ void State::finish(std::set<Wrong>& wrong) const {
   for (std::size_t c = 0; c < cells_.size(); ++c) {
     const bool promised = (program_->zero_cells >> (c % program_->cells) & 1) != 0;
     if (promised && value(cells_[c], all(cells_[c])) != 0) wrong.insert(Wrong::credits);
+    for (const std::size_t taker : cells_[c].takers) {
+      const auto& readers = cells_[c].readers;
+      if (readers.size() > readers.count(taker)) wrong.insert(Wrong::credits);
+    }
+  }
+}
+
+void State::stick(std::set<Wrong>& wrong) const {
+  for (std::size_t s = 0; s < strands_.size(); ++s) {
+    if (finished(s)) continue;
+    if (!converging(s)) {
+      wrong.insert(Wrong::deadlock);
+      continue;
+    }
+    const std::size_t begin = s - program_->thread_of(s);
+    for (std::size_t sibling = begin; sibling < begin + program_->threads; ++sibling) {
+      if (finished(sibling)) wrong.insert(Wrong::divergence);
+    }
   }
 }
 

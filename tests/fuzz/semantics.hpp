@@ -23,9 +23,9 @@ inline std::size_t effect(std::size_t operation) {
 
 // What a thread knows, and what a deposit tells.
 struct Knowledge {
-  Events hb;    // happens-before
-  Events ca;    // causality; contains hb
-  Events seen;  // deposits that were read, and so must be seen again
+  Events hb{};    // happens-before
+  Events ca{};    // causality; contains hb
+  Events seen{};  // deposits that were read, and so must be seen again
   void join(const Knowledge& other) { hb |= other.hb, ca |= other.ca, seen |= other.seen; }
 };
 
@@ -42,9 +42,9 @@ struct Deposit {
 
 struct Cell {
   std::vector<Deposit> deposits;
-  std::vector<Events> read;  // every set that anybody has read
-  std::set<std::size_t> waiters;
-  std::set<std::size_t> takers;  // threads that have added a negative value
+  std::vector<Events> read;       // every set that anybody has read
+  std::set<std::size_t> readers;  // threads that have reached a wait, test or read of it
+  std::set<std::size_t> takers;   // threads that have added a negative value
 };
 
 enum class AccessKind : std::uint8_t { read, write, add };
@@ -61,8 +61,6 @@ class State {
 
   [[nodiscard]] bool finished(std::size_t strand) const;
   [[nodiscard]] bool finished() const;
-  // Has a thread returned while a sibling stands at a converge?
-  [[nodiscard]] bool diverged() const;
   // Could the next operation of the strand run if its cell were read in full? A converge: can all?
   [[nodiscard]] bool runnable(std::size_t strand) const;
   // Does the next operation read a cell; which sets may it read (a wait: that satisfy it)?
@@ -72,8 +70,9 @@ class State {
   // Runs the next operation of the strand, which is runnable and, if it reads, reads `set`. A
   // converge runs for the whole lane. The errors that it shows are added to `wrong`.
   void run(std::size_t strand, const Events& set, std::set<Wrong>& wrong);
-  // Errors that only the end shows.
+  // Errors that only the end shows: when all have finished, and when nobody can go on.
   void finish(std::set<Wrong>& wrong) const;
+  void stick(std::set<Wrong>& wrong) const;
 
   [[nodiscard]] std::vector<std::uint64_t> identity() const;
   [[nodiscard]] Outcome outcome() const;
@@ -82,6 +81,7 @@ class State {
   struct Strand {
     std::size_t next = 0;  // index into its list
     Knowledge knows;
+    Events issued;  // operations of the lane of which it knows that they were issued
     std::vector<std::uint32_t> log;
     std::vector<Events> history;  // what its reads have read
   };
@@ -96,13 +96,16 @@ class State {
   [[nodiscard]] static Events contained(const Cell& cell, const Events& set);
   [[nodiscard]] static std::uint32_t value(const Cell& cell, const Events& set);
   [[nodiscard]] Events must_see(std::size_t strand, const Cell& cell) const;
+  // The effects on the channel to `peer` of the operations whose issue the thread knows; and of all
+  // its lane's operations.
   [[nodiscard]] Events channel(std::size_t strand, std::uint32_t peer) const;
+  [[nodiscard]] Events issued_by_lane(std::size_t strand) const;
   [[nodiscard]] bool converging(std::size_t strand) const;
 
   void skip(std::size_t strand);
   void converge(std::size_t strand);
   void signal(std::size_t strand, std::set<Wrong>& wrong);
-  void read_cell(std::size_t strand, const Events& set, std::set<Wrong>& wrong);
+  void read_cell(std::size_t strand, const Events& set);
   void flip(std::size_t strand, bool hand);
   void transfer(std::size_t strand, std::set<Wrong>& wrong);
   void put(std::size_t strand, std::set<Wrong>& wrong);
