@@ -1,0 +1,65 @@
+// The command `muster`: finds the verb and turns what comes of it into an exit code.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "cli/build_info.hpp"
+#include "cli/program_verb.hpp"
+#include "cli/verbs.hpp"
+
+namespace muster::cli {
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+// "muster bench barrier": the command as far as it was understood.
+std::string name_of_command(const CLI::App& app) {
+  std::string name = app.get_name();
+  const CLI::App* last = &app;
+  while (!last->get_subcommands().empty()) {
+    last = last->get_subcommands().front();
+    name += " " + last->get_name();
+  }
+  return name;
+}
+
+int run(const std::vector<std::string>& words) {
+  CLI::App app("Signals, barriers and collectives between ranks, checked before they run",
+               "muster");
+  app.set_version_flag("--version", fmt::format("muster {}", version));
+  app.require_subcommand(1);
+  int status = 0;
+  for (const AddVerb add : verbs()) add(app, status);
+
+  std::vector<std::string> arguments = words;
+  for (CLI::App* verb : app.get_subcommands({})) {
+    if (auto* starter = dynamic_cast<ProgramVerb*>(verb)) starter->take_program(arguments);
+  }
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  try {
+    app.parse(arguments);
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    const std::string name = name_of_command(app);
+    fmt::print(stderr, "{}: {}\nsee {} --help\n", name, error.what(), name);
+    return kUsage;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", name_of_command(app), error.what());
+    return kFailed;
+  }
+  return status;
+}
+
+}  // namespace
+}  // namespace muster::cli
+
+int main(int argc, char** argv) {
+  return muster::cli::run({argv + 1, argv + argc});
+}

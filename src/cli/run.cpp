@@ -1,0 +1,113 @@
+// `muster run -n 4 ./program arguments...`: starts a program as the ranks of a job.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/find_program.hpp"
+#include "cli/numbers.hpp"
+#include "cli/program_verb.hpp"
+#include "fabric/host/job.hpp"
+#include "launch/launch.hpp"
+
+namespace muster::cli {
+namespace {
+
+// What a shell returns for a program that is there and cannot be run.
+constexpr int kCannotRun = 126;
+
+struct Options {
+  std::string ranks = "2";
+  std::string timeout;
+  std::string grace = "5";
+  bool tag_output = false;
+  bool bind = false;
+};
+
+void set_number(const char* name, std::uint64_t value) {
+  setenv(name, std::to_string(value).c_str(), 1);
+}
+
+// In the child. Returns only where the program cannot be run.
+int become_program(const host::Job& job, std::uint32_t rank, std::uint32_t ranks,
+                   const std::string& file, const std::vector<std::string>& words) {
+  // The process keeps its number across exec, so its peers see it end even if it never joins.
+  job.enlist(rank);
+  host::keep_across_exec(job.fd());
+  set_number("MUSTER_JOB_FD", static_cast<std::uint64_t>(job.fd()));
+  set_number("MUSTER_RANK", rank);
+  set_number("MUSTER_RANKS", ranks);
+
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  execv(file.c_str(), arguments.data());
+  const char* hint = errno == ENOENT ? " (is its interpreter missing?)" : "";
+  fmt::print(stderr, "muster: rank {} cannot run {}: {}{}\n", rank, file, std::strerror(errno),
+             hint);
+  return kCannotRun;
+}
+
+int run(const Options& options, const std::vector<std::string>& words) {
+  launcher::LaunchOptions launch;
+  launch.ranks = whole_number("-n", options.ranks, 1, host::max_ranks);
+  if (!options.timeout.empty()) launch.timeout = seconds("--timeout", options.timeout, false);
+  launch.grace = seconds("--grace", options.grace, true);
+  launch.tag_output = options.tag_output;
+  launch.bind = options.bind ? launcher::Bind::cores : launcher::Bind::none;
+  if (words.empty()) {
+    throw UsageError("no program is given; for example: muster run -n 4 ./program");
+  }
+  const auto file = find_program(words.front());
+  if (!file) throw UsageError(file.error().what);
+
+  host::JobOptions job_options;
+  job_options.ranks = launch.ranks;
+  const auto job = host::create_job(job_options);
+  if (!job) {
+    fmt::print(stderr, "muster run: {}\n", to_string(job.error()));
+    return 1;
+  }
+  // Each failure needs a recovery of its own.
+  launch.survivors_go_on = [&job, known = 0U]() mutable {
+    // Relaxed: it only counts the shrinks that succeeded.
+    const std::uint32_t recovered = job->header().recovered.load(std::memory_order_relaxed);
+    return std::exchange(known, recovered) < recovered;
+  };
+  return launcher::launch(launch, [&](std::uint32_t rank) {
+    return become_program(*job, rank, launch.ranks, *file, words);
+  });
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& status) {
+  const auto verb = std::make_shared<ProgramVerb>("Start a program as the ranks of a job", "run");
+  const auto options = std::make_shared<Options>();
+  verb->add_option("-n,--ranks", options->ranks, "How many ranks, 1 to 1024")
+      ->type_name("RANKS")
+      ->capture_default_str();
+  verb->add_option("--timeout", options->timeout, "Stop the job after so many seconds; status 124")
+      ->type_name("SECONDS");
+  verb->add_option("--grace", options->grace,
+                   "Seconds that the other ranks get to end after one has failed")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+  verb->add_flag("--tag-output", options->tag_output, "Start each line of output with [rank]");
+  verb->add_flag("--bind", options->bind, "Pin rank r to the r-th core that may be used");
+  verb->footer(
+      "Rank 0 reads the standard input. Signals are passed on to all ranks; a second INT kills\n"
+      "them. The exit status is that of the rank that failed first, 128 + n for signal n.");
+  verb->callback(
+      [&status, options, program = verb.get()] { status = run(*options, program->program()); });
+  app.add_subcommand(verb);
+}
+
+}  // namespace muster::cli
