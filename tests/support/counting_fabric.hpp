@@ -47,6 +47,7 @@ struct Event {
   std::uint32_t value = 0;
   NotifyOp notify = NotifyOp::set;
   Order order = Order::relaxed;
+  Scope scope = Scope::system;
   std::int64_t bytes = 0;
 };
 
@@ -86,8 +87,14 @@ class CountingFabric {
   static constexpr std::size_t cells = 4096;
   static constexpr std::size_t bytes = std::size_t{1} << 16;
 
-  CountingFabric(std::uint32_t ranks, Rank rank, Profile profile = Profile::direct)
-      : ranks_(ranks), rank_(rank), profile_(profile), memory_(ranks * bytes) {}
+  CountingFabric(std::uint32_t ranks, Rank rank, Profile profile = Profile::direct,
+                 std::uint32_t lanes = 1, Lane lane = {})
+      : ranks_(ranks),
+        rank_(rank),
+        profile_(profile),
+        lanes_(lanes),
+        lane_(lane),
+        memory_(ranks * bytes) {}
 
   // ---- what the tests look at
   [[nodiscard]] const std::vector<Event>& log() const { return log_; }
@@ -113,8 +120,8 @@ class CountingFabric {
   // ---- identity and meeting
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] std::uint32_t size() const { return ranks_; }
-  [[nodiscard]] Lane lane() const { return Lane{0}; }
-  [[nodiscard]] std::uint32_t lanes() const { return 1; }
+  [[nodiscard]] Lane lane() const { return lane_; }
+  [[nodiscard]] std::uint32_t lanes() const { return lanes_; }
   [[nodiscard]] std::uint32_t thread() const { return 0; }
   [[nodiscard]] std::uint32_t threads() const { return 1; }
   [[nodiscard]] Profile profile() const { return profile_; }
@@ -127,13 +134,14 @@ class CountingFabric {
 
   // ---- signals and counters
   void notify(Signal signal, Rank peer, std::uint32_t value, NotifyOp op,
-              Order order = Order::release, Scope = Scope::system) {
-    log_.push_back({Op::notify, signal, peer, value, op, order});
+              Order order = Order::release, Scope scope = Scope::system) {
+    log_.push_back({Op::notify, signal, peer, value, op, order, scope});
     if (peer == rank_) cell(signal) = op == NotifyOp::set ? value : cell(signal) + value;
   }
   WaitStatus wait(Signal signal, Compare, std::uint32_t value, Order order = Order::acquire,
-                  Scope = Scope::system) {
-    log_.push_back({.op = Op::wait, .signal = signal, .value = value, .order = order});
+                  Scope scope = Scope::system) {
+    log_.push_back(
+        {.op = Op::wait, .signal = signal, .value = value, .order = order, .scope = scope});
     return outcome_;
   }
   WaitStatus test(Signal signal, Compare compare, std::uint32_t value, Order order = Order::acquire,
@@ -267,6 +275,8 @@ class CountingFabric {
   std::uint32_t ranks_;
   Rank rank_;
   Profile profile_;
+  std::uint32_t lanes_;
+  Lane lane_;
   WaitStatus outcome_ = WaitStatus::ok;
   std::vector<std::byte> memory_;  // `bytes` for each rank
   std::array<std::uint32_t, cells> cells_{};
@@ -277,15 +287,16 @@ class CountingFabric {
 static_assert(DirectFabric<CountingFabric>);
 static_assert(HandoffFabric<CountingFabric>);
 
-// The set-up side of it: enough to make barriers and windows from, with one lane.
+// The set-up side of it: enough to make barriers and windows from.
 class CountingTeam {
  public:
-  explicit CountingTeam(std::uint32_t ranks) : ranks_(ranks) {}
+  explicit CountingTeam(std::uint32_t ranks, std::uint32_t lanes = 1)
+      : ranks_(ranks), lanes_(lanes) {}
 
   Result<Rows> rows() {
-    const Rows rows{Signal{0, next_cell_}, Counter{0, next_counter_}, 1, ranks_};
-    next_cell_ += ranks_;
-    next_counter_ += 1;
+    const Rows rows{Signal{0, next_cell_}, Counter{0, next_counter_}, lanes_, ranks_};
+    next_cell_ += lanes_ * ranks_;
+    next_counter_ += lanes_;
     return rows;
   }
   Result<Signals> signals(std::uint32_t count) {
@@ -306,6 +317,7 @@ class CountingTeam {
 
  private:
   std::uint32_t ranks_;
+  std::uint32_t lanes_;
   std::uint32_t next_cell_ = 0;
   std::uint32_t next_counter_ = 0;
   std::uint64_t next_byte_ = 0;

@@ -1,6 +1,7 @@
 // CounterBarrier: every peer adds to one shared cell, so that a rank waits once.
 #pragma once
 
+#include "muster/barrier/scope.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
 
@@ -27,6 +28,7 @@ class CounterBarrier {
     std::uint32_t sum;
     BarrierUse use;
   };
+  using State = std::uint32_t;
 
   CounterBarrier() = default;
   template <SetUp T>
@@ -35,7 +37,45 @@ class CounterBarrier {
 
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
-    const std::uint32_t sum = fabric.counter(rows_.epoch(fabric.lane())) + fabric.size() - 1;
+    State last = begin(fabric);
+    return announce(fabric, last, use);
+  }
+
+  template <Fabric F>
+  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+    const WaitStatus status = await(fabric, arrival);
+    // Ordered before the next read of the counter, by any thread, by the converge that follows.
+    keep(fabric, arrival.sum);
+    return fabric.converge(status);
+  }
+
+  template <Fabric F>
+  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
+    return wait(fabric, arrive(fabric, use));
+  }
+
+  // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
+  template <Fabric F, class Body>
+  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full) const {
+    BarrierScope<CounterBarrier, F> scope(*this, fabric, use);
+    body(scope);
+    return scope.end();
+  }
+
+  [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
+
+ private:
+  template <class Barrier, Fabric F>
+  friend class BarrierScope;
+
+  template <Fabric F>
+  MUSTER_FN State begin(F& fabric) const {
+    return fabric.counter(rows_.epoch(fabric.lane()));
+  }
+
+  template <Fabric F>
+  MUSTER_FN Arrival announce(F& fabric, State& sum, BarrierUse use) const {
+    sum += fabric.size() - 1;
     fabric.converge();  // all threads have read the sum; the notifying ones speak for all
     if (fabric.profile() < Profile::direct) fabric.flush();
     for_each_peer(fabric, [&](Rank peer) {
@@ -46,24 +86,16 @@ class CounterBarrier {
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
-    WaitStatus status = WaitStatus::ok;
-    if (fabric.thread() == 0) {
-      status = fabric.wait(shared(fabric), Compare::ge, arrival.sum, arrival.use.wait);
-      // Ordered before the next read of the counter, by any thread, by the converge that follows.
-      fabric.set_counter(rows_.epoch(fabric.lane()), arrival.sum);
-    }
-    return fabric.converge(status);
+  MUSTER_FN WaitStatus await(F& fabric, Arrival arrival) const {
+    if (fabric.thread() != 0) return WaitStatus::ok;
+    return fabric.wait(shared(fabric), Compare::ge, arrival.sum, arrival.use.wait);
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
-    return wait(fabric, arrive(fabric, use));
+  MUSTER_FN void keep(F& fabric, State sum) const {
+    if (fabric.thread() == 0) fabric.set_counter(rows_.epoch(fabric.lane()), sum);
   }
 
-  [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
-
- private:
   // The lane's cell: of its row the first.
   template <Fabric F>
   [[nodiscard]] MUSTER_FN Signal shared(const F& fabric) const {

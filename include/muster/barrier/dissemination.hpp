@@ -1,0 +1,130 @@
+// DisseminationBarrier: ceil(log2 P) rounds with one notify and one wait each.
+//
+// Hensgen, Finkel, Manber: Two Algorithms for Barrier Synchronization, 1988.
+#pragma once
+
+#include "muster/barrier/scope.hpp"
+#include "muster/barrier/use.hpp"
+#include "muster/fabric.hpp"
+
+namespace muster {
+
+// Cost per rank and call, P ranks: ceil(log2 P) rounds, as many notifies and waits, 0 bytes; one
+// flush where the fabric is not `direct`.
+//
+// In round k rank r deposits to r + 2^k and waits for r - 2^k. The writers of a rank's rounds are
+// all distinct, so each round has a cell of its own in the row, and each cell one writer.
+//
+// Who advances: the calling lane, its own counter, after the waits. No deposit can be lost: one
+// writer per cell, values only grow, ge is wrap-safe, and a writer is at most one epoch ahead.
+//
+// Round k says: "I and the 2^k - 1 ranks to my left have arrived". So a deposit after the first must
+// carry on what the waits before it have acquired: one thread makes all rounds, each an acquire
+// wait before a release notify. With the use `entry` only the first notify is relaxed: what it
+// speaks for was released by the end of an earlier launch, but what came from other ranks was not.
+// A chain that acquires nothing (`exit`, `rendezvous`) carries nothing, and contract 5 orders it.
+//
+// A transfer to a rank that this one does not notify is carried by nobody: arrive flushes first,
+// unless the fabric is `direct`.
+//
+// After a wait that was not `ok` the later rounds of the call are left out, since they would speak
+// for ranks that nobody has heard of: the peers that wait for them fail too, or pass at the next
+// call's deposits, which say more. The epoch is advanced all the same.
+class DisseminationBarrier {
+ public:
+  struct [[nodiscard]] Arrival {
+    Epoch epoch;
+    BarrierUse use;
+  };
+  using State = Epoch;
+
+  DisseminationBarrier() = default;
+  template <SetUp T>
+  explicit DisseminationBarrier(T& team) : rows_(*team.rows()) {}
+  MUSTER_FN explicit constexpr DisseminationBarrier(Rows rows) : rows_(rows) {}
+
+  // Called by all threads of the lane.
+  template <Fabric F>
+  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+    Epoch last = begin(fabric);
+    return announce(fabric, last, use);
+  }
+
+  // Called by all threads of the lane, once per arrival; the same status to all. Most of the rounds
+  // are made here, so what lies between arrive and wait delays the peers.
+  template <Fabric F>
+  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+    const WaitStatus status = await(fabric, arrival);
+    keep(fabric, arrival.epoch);
+    return fabric.converge(status);
+  }
+
+  template <Fabric F>
+  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
+    return wait(fabric, arrive(fabric, use));
+  }
+
+  // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
+  template <Fabric F, class Body>
+  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full) const {
+    BarrierScope<DisseminationBarrier, F> scope(*this, fabric, use);
+    body(scope);
+    return scope.end();
+  }
+
+  [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
+
+ private:
+  template <class Barrier, Fabric F>
+  friend class BarrierScope;
+
+  template <Fabric F>
+  MUSTER_FN State begin(F& fabric) const {
+    return Epoch{fabric.counter(rows_.epoch(fabric.lane()))};
+  }
+
+  template <Fabric F>
+  MUSTER_FN Arrival announce(F& fabric, Epoch& epoch, BarrierUse use) const {
+    epoch = epoch.next();
+    fabric.converge();  // all threads have read the epoch; the notifying one speaks for all
+    if (fabric.profile() < Profile::direct) fabric.flush();
+    if (fabric.thread() == 0 && fabric.size() > 1) deposit(fabric, 1, epoch, use.notify);
+    return Arrival{epoch, use};
+  }
+
+  template <Fabric F>
+  MUSTER_FN WaitStatus await(F& fabric, Arrival arrival) const {
+    if (fabric.thread() != 0) return WaitStatus::ok;
+    const std::uint32_t ranks = fabric.size();
+    // What a wait acquired, the next notify releases.
+    const Order onward = arrival.use.wait == Order::acquire ? Order::release : arrival.use.notify;
+    for (std::uint32_t distance = 1; distance < ranks; distance *= 2) {
+      if (distance > 1) deposit(fabric, distance, arrival.epoch, onward);
+      const std::uint32_t rank = fabric.rank().value;
+      const Rank left{rank >= distance ? rank - distance : rank + ranks - distance};
+      // Pairs with the deposit of that rank at the same distance.
+      const WaitStatus status = fabric.wait(rows_.from(fabric.lane(), left), Compare::ge,
+                                            arrival.epoch.value, arrival.use.wait);
+      if (status != WaitStatus::ok) return status;
+    }
+    return WaitStatus::ok;
+  }
+
+  template <Fabric F>
+  MUSTER_FN void keep(F& fabric, Epoch epoch) const {
+    if (fabric.thread() == 0) fabric.set_counter(rows_.epoch(fabric.lane()), epoch.value);
+  }
+
+  // Pairs with the wait of the rank that is `distance` to the right.
+  template <Fabric F>
+  MUSTER_FN void deposit(F& fabric, std::uint32_t distance, Epoch epoch, Order order) const {
+    const std::uint32_t sum = fabric.rank().value + distance;
+    const Rank right{sum < fabric.size() ? sum : sum - fabric.size()};
+    fabric.notify(rows_.from(fabric.lane(), fabric.rank()), right, epoch.value, NotifyOp::set,
+                  order);
+  }
+
+  Rows rows_;
+};
+
+}  // namespace muster
