@@ -1,0 +1,19 @@
+// The GPU fabric: everything that a kernel needs to take part in a team.
+#pragma once
+
+#include "muster/fabric.hpp"
+#include "muster/fabric/gpu/coop.cuh"
+#include "muster/fabric/gpu/fabric.cuh"
+#include "muster/fabric/gpu/handle.hpp"
+#include "muster/fabric/gpu/tile.cuh"
+
+namespace muster::gpu {
+
+static_assert(DeviceFabric<Fabric<Thread>>);
+static_assert(DeviceFabric<Fabric<Warp>> && DirectFabric<Fabric<Warp>> &&
+              HandoffFabric<Fabric<Warp>>);
+static_assert(DeviceFabric<Fabric<Warps<4>>>);
+static_assert(DeviceFabric<Fabric<Block<>>>);
+static_assert(DeviceFabric<Fabric<Block<256>>>);
+
+}  // namespace muster::gpu

@@ -1,0 +1,131 @@
+// Single accesses to signals with explicit order and scope, and what only a device can answer.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <cuda/atomic>
+#include <utility>
+
+#include "muster/types.hpp"
+
+namespace muster::gpu::detail {
+
+// Everything here is annotated for host and device, because protocols are; on a host it only has to
+// compile, and ends the program where it is called all the same.
+[[noreturn]] MUSTER_FN inline void trap() {
+#if defined(__CUDA_ARCH__)
+  __trap();
+#else
+  std::abort();
+#endif
+}
+
+// visit(0), visit(1), ... visit(count - 1), written out: an array that is indexed by these stays in
+// registers.
+template <int count, class Visit>
+MUSTER_FN void repeat(Visit&& visit) {
+  [&]<int... index>(std::integer_sequence<int, index...>) {
+    (visit(index), ...);
+  }
+  (std::make_integer_sequence<int, count>{});
+}
+
+// A number that the compiler does not know, so that it does not write out a loop of that length.
+[[nodiscard]] MUSTER_FN inline int opaque(int number) {
+  asm volatile("" : "+r"(number));
+  return number;
+}
+
+// ---- signals ------------------------------------------------------------------------------------
+
+template <Scope scope>
+inline constexpr cuda::thread_scope scope_of =
+    scope == Scope::device ? cuda::thread_scope_device : cuda::thread_scope_system;
+
+// Accesses of one order and scope: st.release.sys, ld.acquire.sys and so on, never a fence.
+// A release pairs with the acquire load of the rank whose signal it is, and the other way round.
+template <Order order, Scope scope>
+struct Access {
+  static constexpr cuda::memory_order memory_order =
+      order == Order::relaxed   ? cuda::memory_order_relaxed
+      : order == Order::release ? cuda::memory_order_release
+                                : cuda::memory_order_acquire;
+  using Word = cuda::atomic_ref<std::uint32_t, scope_of<scope>>;
+
+  [[nodiscard]] MUSTER_FN static std::uint32_t load(std::uint32_t* cell) {
+    return Word(*cell).load(memory_order);
+  }
+  MUSTER_FN static void store(std::uint32_t* cell, std::uint32_t value) {
+    Word(*cell).store(value, memory_order);
+  }
+  MUSTER_FN static void add(std::uint32_t* cell, std::uint32_t value) {
+    Word(*cell).fetch_add(value, memory_order);
+  }
+  // What the cell held: `from` where it now holds `to`.
+  [[nodiscard]] MUSTER_FN static std::uint32_t swap(std::uint32_t* cell, std::uint32_t from,
+                                                    std::uint32_t to) {
+    Word(*cell).compare_exchange_strong(from, to, memory_order, cuda::memory_order_relaxed);
+    return from;
+  }
+};
+
+using Relaxed = Access<Order::relaxed, Scope::system>;
+
+// Calls visit with the accesses of `order` (relaxed or else `strong`) and scope. Where these are
+// constants, one instance is left in the kernel.
+template <Order strong, class Visit>
+MUSTER_FN auto with_access(Order order, Scope scope, Visit&& visit) {
+  if (scope == Scope::device) {
+    if (order == Order::relaxed) return visit(Access<Order::relaxed, Scope::device>{});
+    return visit(Access<strong, Scope::device>{});
+  }
+  if (order == Order::relaxed) return visit(Access<Order::relaxed, Scope::system>{});
+  return visit(Access<strong, Scope::system>{});
+}
+
+// ---- where the thread runs ----------------------------------------------------------------------
+
+[[nodiscard]] MUSTER_FN inline std::uint32_t thread_in_block() {
+#if defined(__CUDA_ARCH__)
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+#else
+  trap();
+#endif
+}
+
+[[nodiscard]] MUSTER_FN inline std::uint32_t threads_in_block() {
+#if defined(__CUDA_ARCH__)
+  return blockDim.x * blockDim.y * blockDim.z;
+#else
+  trap();
+#endif
+}
+
+[[nodiscard]] MUSTER_FN inline std::uint32_t block_in_grid() {
+#if defined(__CUDA_ARCH__)
+  return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+#else
+  trap();
+#endif
+}
+
+[[nodiscard]] MUSTER_FN inline std::uint32_t blocks_in_grid() {
+#if defined(__CUDA_ARCH__)
+  return gridDim.x * gridDim.y * gridDim.z;
+#else
+  trap();
+#endif
+}
+
+// Nanoseconds; ticks in steps of up to a microsecond.
+[[nodiscard]] MUSTER_FN inline std::uint64_t nanoseconds() {
+#if defined(__CUDA_ARCH__)
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+#else
+  trap();
+#endif
+}
+
+}  // namespace muster::gpu::detail

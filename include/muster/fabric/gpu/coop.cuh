@@ -1,0 +1,240 @@
+// Which threads make up a lane: Thread, Warp, Warps<N>, Block<N>.
+//
+// Each says how its threads meet. Meeting orders memory between the threads of the lane; it does
+// not reach beyond the block.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "muster/fabric/gpu/access.cuh"
+#include "muster/types.hpp"
+
+namespace muster::gpu {
+
+namespace detail {
+
+inline constexpr std::uint32_t warp_threads = 32;
+inline constexpr std::uint32_t named_barriers = 16;  // of a block; 0 is that of __syncthreads
+
+template <class T>
+concept Broadcastable = std::is_trivially_copyable_v<T> && sizeof(T) <= 16;
+
+struct Words {
+  std::uint32_t word[4] = {};
+};
+
+// ---- the first `count` threads of one warp
+
+[[nodiscard]] MUSTER_FN constexpr std::uint32_t mask_of(std::uint32_t count) {
+  return count >= warp_threads ? ~0U : (1U << count) - 1;
+}
+
+MUSTER_FN inline void meet_in_warp([[maybe_unused]] std::uint32_t count) {
+#if defined(__CUDA_ARCH__)
+  __syncwarp(mask_of(count));
+#else
+  trap();
+#endif
+}
+
+[[nodiscard]] MUSTER_FN inline WaitStatus worst_in_warp([[maybe_unused]] WaitStatus status,
+                                                        [[maybe_unused]] std::uint32_t count) {
+#if defined(__CUDA_ARCH__)
+  const std::uint32_t mask = mask_of(count);
+  // Without a branch, so that the next notify need not wait for the result. A reduction does not
+  // order memory.
+  const std::uint32_t level = __reduce_max_sync(mask, static_cast<std::uint32_t>(status));
+  __syncwarp(mask);
+  return WaitStatus{level};
+#else
+  trap();
+#endif
+}
+
+[[nodiscard]] MUSTER_FN inline Words broadcast_in_warp([[maybe_unused]] Words words,
+                                                       [[maybe_unused]] std::uint32_t used,
+                                                       [[maybe_unused]] std::uint32_t count) {
+#if defined(__CUDA_ARCH__)
+  const std::uint32_t mask = mask_of(count);
+  for (std::uint32_t i = 0; i < used; ++i) words.word[i] = __shfl_sync(mask, words.word[i], 0);
+  __syncwarp(mask);
+  return words;
+#else
+  trap();
+#endif
+}
+
+// ---- whole warps, at a named barrier
+
+MUSTER_FN inline void meet_at([[maybe_unused]] std::uint32_t barrier,
+                              [[maybe_unused]] std::uint32_t count) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(count) : "memory");
+#else
+  trap();
+#endif
+}
+
+// They meet; whether any of them came with `flag`.
+[[nodiscard]] MUSTER_FN inline bool any_at([[maybe_unused]] std::uint32_t barrier,
+                                           [[maybe_unused]] std::uint32_t count,
+                                           [[maybe_unused]] bool flag) {
+#if defined(__CUDA_ARCH__)
+  std::uint32_t any;
+  asm volatile(
+      "{\n"
+      ".reg .pred mine, all;\n"
+      "setp.ne.u32 mine, %1, 0;\n"
+      "barrier.red.or.pred all, %2, %3, mine;\n"
+      "selp.u32 %0, 1, 0, all;\n"
+      "}"
+      : "=r"(any)
+      : "r"(static_cast<std::uint32_t>(flag)), "r"(barrier), "r"(count)
+      : "memory");
+  return any != 0;
+#else
+  trap();
+#endif
+}
+
+[[nodiscard]] MUSTER_FN inline WaitStatus worst_at(std::uint32_t barrier, std::uint32_t count,
+                                                   WaitStatus status) {
+  if (!any_at(barrier, count, status != WaitStatus::ok)) return WaitStatus::ok;
+  // Somebody failed: the time no longer matters. All threads of the lane take the same turns.
+  auto level = static_cast<std::uint32_t>(WaitStatus::invalid);
+  while (!any_at(barrier, count, static_cast<std::uint32_t>(status) >= level)) --level;
+  return WaitStatus{level};
+}
+
+[[nodiscard]] MUSTER_FN inline Words broadcast_at([[maybe_unused]] std::uint32_t barrier,
+                                                  [[maybe_unused]] std::uint32_t count,
+                                                  [[maybe_unused]] Words words,
+                                                  [[maybe_unused]] bool first) {
+#if defined(__CUDA_ARCH__)
+  __shared__ Words slots[named_barriers];
+  if (first) slots[barrier] = words;
+  meet_at(barrier, count);
+  words = slots[barrier];
+  meet_at(barrier, count);  // all have read it before the next broadcast writes it
+  return words;
+#else
+  trap();
+#endif
+}
+
+template <Broadcastable T>
+[[nodiscard]] MUSTER_FN Words to_words(const T& value) {
+  Words words;
+  std::memcpy(&words, &value, sizeof(T));
+  return words;
+}
+
+template <Broadcastable T>
+[[nodiscard]] MUSTER_FN T from_words(const Words& words) {
+  T value;
+  std::memcpy(&value, &words, sizeof(T));
+  return value;
+}
+
+template <class T>
+inline constexpr std::uint32_t words_of = (sizeof(T) + 3) / 4;
+
+}  // namespace detail
+
+// One thread: whichever of the block makes the fabric. The others take no part.
+struct Thread {
+  static constexpr std::uint32_t static_threads = 1;
+
+  [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return 0; }
+  [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return 1; }
+  MUSTER_FN void meet() const { asm volatile("" ::: "memory"); }
+  [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const { return status; }
+  template <detail::Broadcastable T>
+  [[nodiscard]] MUSTER_FN T broadcast(T value) const {
+    return value;
+  }
+};
+
+// A whole warp of the block.
+struct Warp {
+  static constexpr std::uint32_t static_threads = detail::warp_threads;
+
+  [[nodiscard]] MUSTER_FN std::uint32_t thread() const {
+    return detail::thread_in_block() % detail::warp_threads;
+  }
+  [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return static_threads; }
+  MUSTER_FN void meet() const { detail::meet_in_warp(static_threads); }
+  [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const {
+    return detail::worst_in_warp(status, static_threads);
+  }
+  template <detail::Broadcastable T>
+  [[nodiscard]] MUSTER_FN T broadcast(T value) const {
+    return detail::from_words<T>(
+        detail::broadcast_in_warp(detail::to_words(value), detail::words_of<T>, static_threads));
+  }
+};
+
+// `warps` whole warps from `first_warp` on, which meet at the named barrier `barrier` (1 to 15; no
+// other code of the block may use it).
+template <std::uint32_t warps>
+struct Warps {
+  static_assert(warps >= 1 && warps <= 32, "a block has at most 32 warps");
+  static constexpr std::uint32_t static_threads = warps * detail::warp_threads;
+
+  std::uint32_t first_warp = 0;
+  std::uint32_t barrier = 1;
+
+  [[nodiscard]] MUSTER_FN std::uint32_t thread() const {
+    return detail::thread_in_block() - first_warp * detail::warp_threads;
+  }
+  [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return static_threads; }
+  MUSTER_FN void meet() const { detail::meet_at(barrier, static_threads); }
+  [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const {
+    return detail::worst_at(barrier, static_threads, status);
+  }
+  template <detail::Broadcastable T>
+  [[nodiscard]] MUSTER_FN T broadcast(T value) const {
+    return detail::from_words<T>(
+        detail::broadcast_at(barrier, static_threads, detail::to_words(value), thread() == 0));
+  }
+};
+
+// The block. Block<N> knows its size when it is compiled, so that tiles fit into registers; Block<>
+// takes it from the launch. Either is the block's true size.
+template <std::uint32_t count = 0>
+struct Block {
+  static constexpr std::uint32_t static_threads = count;
+
+  [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return detail::thread_in_block(); }
+  [[nodiscard]] MUSTER_FN std::uint32_t threads() const {
+    if constexpr (count > 0) return count;
+    return detail::threads_in_block();
+  }
+  MUSTER_FN void meet() const {
+    // A block of one warp need not go through the block's barrier unit.
+    if (threads() <= detail::warp_threads) return detail::meet_in_warp(threads());
+    detail::meet_at(0, whole_warps());
+  }
+  [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const {
+    if (threads() <= detail::warp_threads) return detail::worst_in_warp(status, threads());
+    return detail::worst_at(0, whole_warps(), status);
+  }
+  template <detail::Broadcastable T>
+  [[nodiscard]] MUSTER_FN T broadcast(T value) const {
+    const detail::Words words = detail::to_words(value);
+    if (threads() <= detail::warp_threads)
+      return detail::from_words<T>(
+          detail::broadcast_in_warp(words, detail::words_of<T>, threads()));
+    return detail::from_words<T>(detail::broadcast_at(0, whole_warps(), words, thread() == 0));
+  }
+
+ private:
+  // Barriers count whole warps.
+  [[nodiscard]] MUSTER_FN std::uint32_t whole_warps() const {
+    return (threads() + detail::warp_threads - 1) / detail::warp_threads * detail::warp_threads;
+  }
+};
+
+}  // namespace muster::gpu

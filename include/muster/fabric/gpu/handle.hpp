@@ -1,0 +1,81 @@
+// What a kernel is given to take part in a team: plain bytes, filled on the host. Needs no CUDA.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "muster/types.hpp"
+
+namespace muster::gpu {
+
+// The base addresses of larger teams lie in device memory, those of smaller ones in the handle
+// itself, where a kernel reads them from its constant bank.
+inline constexpr std::uint32_t near_ranks = 8;
+inline constexpr std::uint32_t max_segments = 8;
+inline constexpr std::uint32_t cell_bytes = 4;  // from one signal or counter to the next
+inline constexpr std::uint32_t unknown = ~0U;   // of a record's field
+
+// Memory that every rank has alike. A signal or a counter is a cell of 4 bytes from its base, a
+// window an offset in bytes. The bases are what THIS process maps: they differ between processes.
+struct Segment {
+  std::byte* near[near_ranks] = {};  // by rank, where the team has at most near_ranks
+  std::byte* const* far = nullptr;   // by rank, in device memory, for a larger team
+  std::uint64_t bytes = 0;           // the extent on each rank
+};
+
+// What a lane was doing when it failed.
+enum class Operation : std::uint32_t {
+  none,
+  launch,
+  notify,
+  wait,
+  wait_any,
+  hand,
+  take,
+  counter,
+  window,
+  tile,
+  transfer
+};
+
+// The first failure of a rank, written by a kernel into host memory. Fields that are not known are
+// `unknown`.
+struct ErrorRecord {
+  std::uint32_t complete;  // 1, written last, by a release store: pairs with the host's acquire
+  std::uint32_t status;    // a WaitStatus
+  std::uint32_t operation;
+  std::uint32_t rank;
+  std::uint32_t lane;
+  std::uint32_t block;   // the block's number in its grid, x fastest
+  std::uint32_t thread;  // in the lane
+  std::uint32_t peer;
+  std::uint32_t segment;
+  std::uint32_t cell;
+  std::uint32_t seen;
+  std::uint32_t compare;  // a Compare
+  std::uint32_t expected;
+  std::uint32_t unused;
+  std::uint64_t at;  // %globaltimer, ns: the earliest record of a team is the cause
+};
+
+// A kernel takes it as `const __grid_constant__ muster::gpu::Handle handle`: without the qualifier
+// each thread would copy it to local memory.
+//
+// A grid holds ranks_here x lanes blocks: block b runs lane b % lanes of rank first_rank + b /
+// lanes. The number of lanes follows from the launch.
+struct Handle {
+  Segment segments[max_segments];
+  std::uint32_t ranks = 0;
+  std::uint32_t first_rank = 0;
+  std::uint32_t ranks_here = 1;  // ranks that share the launch
+  std::uint32_t max_lanes = 0;   // rows were made for so many; a larger launch is `invalid`
+  std::uint32_t team = 0;
+  std::uint32_t verify = 0;         // 1: arguments are checked
+  std::uint32_t zero = 0;           // always 0, unknown to the compiler (see Fabric::converge)
+  std::uint64_t deadline_ns = 0;    // 0: waits have none
+  std::uint32_t* stop = nullptr;    // in host memory: 0, or the WaitStatus that ends every wait
+  std::uint32_t* claims = nullptr;  // device memory, by rank: 0 until the rank's record is taken
+  ErrorRecord* records = nullptr;   // host memory, by rank
+};
+
+}  // namespace muster::gpu

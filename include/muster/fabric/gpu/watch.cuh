@@ -1,0 +1,74 @@
+// How a wait polls, and what it does once it takes long: look for an abort and at its deadline.
+#pragma once
+
+#include <cstdint>
+
+#include "muster/fabric/gpu/access.cuh"
+#include "muster/fabric/gpu/check.cuh"
+#include "muster/fabric/gpu/handle.hpp"
+#include "muster/types.hpp"
+
+namespace muster::gpu::detail {
+
+// A poll of the own memory takes some 0.5 us: a wait first looks around after some 10 us, and then
+// every 30 us or so, because the abort word lies across the bus (about 2 us).
+inline constexpr int first_polls = 16;
+inline constexpr int polls_between_looks = 64;
+
+class Watch {
+ public:
+  MUSTER_FN explicit Watch(const Handle& handle) : handle_(handle), begin_(nanoseconds()) {}
+
+  // ok: go on waiting.
+  [[nodiscard]] MUSTER_FN WaitStatus look() const {
+    if (handle_.stop != nullptr) {
+      // Relaxed: nothing follows from it but the end of the wait.
+      const std::uint32_t stop = Relaxed::load(handle_.stop);
+      if (stop != 0) return WaitStatus{stop};
+    }
+    if (handle_.deadline_ns > 0 && nanoseconds() - begin_ > handle_.deadline_ns)
+      return WaitStatus::expired;
+    return WaitStatus::ok;
+  }
+
+ private:
+  const Handle& handle_;
+  std::uint64_t begin_;
+};
+
+// Goes on where the first polls of a wait on one cell ended. `Poll` gives the order and the scope.
+template <class Poll>
+[[gnu::noinline]] MUSTER_FN WaitStatus wait_longer(const Handle& handle, Place place,
+                                                   std::uint32_t* word, Compare compare,
+                                                   std::uint32_t value, Trouble trouble) {
+  const Watch watch(handle);
+  const int polls = opaque(polls_between_looks);
+  std::uint32_t seen = 0;
+  WaitStatus status = WaitStatus::ok;
+  while (status == WaitStatus::ok) {
+    for (int i = 0; i < polls; ++i) {
+      seen = Poll::load(word);
+      if (satisfies(seen, compare, value)) return WaitStatus::ok;
+    }
+    status = watch.look();
+  }
+  trouble.status = status;
+  trouble.seen = seen;
+  trouble.compare = static_cast<std::uint32_t>(compare);
+  trouble.expected = value;
+  record(handle, place, trouble);
+  return status;
+}
+
+// Blocks until the own cell satisfies the condition.
+template <class Poll>
+[[nodiscard]] MUSTER_FN WaitStatus wait_for(const Handle& handle, Place place, std::uint32_t* word,
+                                            Compare compare, std::uint32_t value,
+                                            const Trouble& trouble) {
+  const int polls = opaque(first_polls);
+  for (int i = 0; i < polls; ++i)
+    if (satisfies(Poll::load(word), compare, value)) return WaitStatus::ok;
+  return wait_longer<Poll>(handle, place, word, compare, value, trouble);
+}
+
+}  // namespace muster::gpu::detail

@@ -1,0 +1,82 @@
+// Every barrier in a kernel, for every kind of lane: this must compile for all architectures. The
+// bodies are the ones that tests/gpu/conformance.cu runs where there is a GPU.
+#include "muster/barrier.hpp"
+#include "muster/fabric/gpu.cuh"
+
+namespace {
+
+using namespace muster;
+
+template <class Barrier, class Coop>
+__global__ void sync_kernel(const __grid_constant__ gpu::Handle handle, Barrier barrier,
+                            BarrierUse use, WaitStatus* status) {
+  gpu::Fabric<Coop> fabric(handle);
+  const WaitStatus result = barrier.sync(fabric, use);
+  if (fabric.thread() == 0) *status = result;
+}
+
+template <class Coop>
+__global__ void scoped_kernel(const __grid_constant__ gpu::Handle handle, EpochBarrier barrier,
+                              int steps, WaitStatus* status) {
+  gpu::Fabric<Coop> fabric(handle);
+  const WaitStatus result = barrier.scoped(fabric, [&](auto& scope) {
+    for (int i = 0; i < steps && scope.sync() == WaitStatus::ok; ++i) {
+    }
+  });
+  if (fabric.thread() == 0) *status = result;
+}
+
+// What a barrier leaves out of the concept.
+template <class T, class Coop>
+__global__ void move_kernel(const __grid_constant__ gpu::Handle handle, WindowRef<T> window,
+                            Rank peer, Signals signals, Condition* conditions) {
+  gpu::Fabric<Coop> fabric(handle);
+  auto tile = fabric.template tile<T, 8, 16>();
+  const Box box = clip(window, 0, 0, 8, 16);
+  fabric.load(tile, window, box);
+  tile.each([](std::int64_t, std::int64_t col, T& value) { value = value + static_cast<T>(col); });
+  fabric.store(tile, window, box);
+  fabric.converge();
+  fabric.remote_load(tile, window, peer, box);
+  fabric.remote_store(tile, window, peer, box);
+  fabric.remote_add(tile, window, peer, box);
+  fabric.put(window, peer, 0, window, 1, window.size() - 1);
+  fabric.get_async(window, 1, window, peer, 0, window.size() - 1);
+  fabric.flush();
+  fabric.put_signal(window, peer, 0, window, 0, 1, signals[0], 1, NotifyOp::add);
+  const AnyStatus any = fabric.wait_any(conditions, 2);
+  const std::uint32_t which = fabric.broadcast(any.index);
+  WaitStatus status = fabric.test(signals[which], Compare::ge, 1);
+  status = fabric.converge(worst(any.status, status));
+  if (status == WaitStatus::ok) fabric.local(window)[0] = fabric.address(window, peer)[0];
+}
+
+template <class Coop>
+void instantiate(const gpu::Handle& handle, WaitStatus* status) {
+  sync_kernel<EpochBarrier, Coop><<<1, 32>>>(handle, EpochBarrier{}, use::full, status);
+  sync_kernel<CreditBarrier, Coop><<<1, 32>>>(handle, CreditBarrier{}, use::exit, status);
+  sync_kernel<FlipBarrier, Coop><<<1, 32>>>(handle, FlipBarrier{}, use::entry, status);
+  sync_kernel<CounterBarrier, Coop><<<1, 32>>>(handle, CounterBarrier{}, use::full, status);
+  scoped_kernel<Coop><<<1, 32>>>(handle, EpochBarrier{}, 2, status);
+}
+
+template <class T, class Coop>
+void instantiate_move(const gpu::Handle& handle) {
+  move_kernel<T, Coop><<<1, 32>>>(handle, WindowRef<T>{}, Rank{1}, Signals{}, nullptr);
+}
+
+}  // namespace
+
+// Never called: it only has to be compiled.
+void instantiate_all(const muster::gpu::Handle& handle, muster::WaitStatus* status) {
+  instantiate<gpu::Thread>(handle, status);
+  instantiate<gpu::Warp>(handle, status);
+  instantiate<gpu::Warps<3>>(handle, status);
+  instantiate<gpu::Block<>>(handle, status);
+  instantiate<gpu::Block<256>>(handle, status);
+  instantiate_move<float, gpu::Thread>(handle);
+  instantiate_move<float, gpu::Block<>>(handle);
+  instantiate_move<double, gpu::Warp>(handle);
+  instantiate_move<std::uint8_t, gpu::Warps<3>>(handle);
+  instantiate_move<std::int64_t, gpu::Block<256>>(handle);
+}
