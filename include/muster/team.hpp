@@ -127,6 +127,17 @@ class Team {
   // A barrier of the team, outside of lanes.
   Result<void> sync();
 
+  // ---- other teams -----------------------------------------------------------------------------
+
+  // Splits the team: ranks with the same `colour` (0 or more) form a team, numbered by `key`, then by
+  // their rank here. Each has signals and a failure of its own, but fails with this team as well;
+  // this team's windows can be used by it, with its own rank numbers. Teams may overlap and nest.
+  [[nodiscard]] Result<Team> split(std::int32_t colour, std::int32_t key = 0);
+
+  // Gives back everything that the team has allocated, and its own record: a job has room for 1024
+  // teams at a time. Nothing works on the team afterwards.
+  Result<void> close();
+
   // ---- failure ---------------------------------------------------------------------------------
 
   // Ends the waits of all ranks with `aborted` and this reason. The first failure of a team stays.

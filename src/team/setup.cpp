@@ -32,8 +32,10 @@ Rows system_rows(const TeamContext& team) {
 
 }  // namespace
 
-Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team)
-    : team_(std::move(process), team),
+Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
+             std::shared_ptr<const Setup> parent)
+    : parent_(std::move(parent)),
+      team_(std::move(process), team, parent_ == nullptr ? nullptr : &parent_->team_),
       watch_(team_, Lane{0}),
       fabric_(watched(team_.lane_context(Lane{0}, 1), watch_)),
       barrier_(system_rows(team_)),
@@ -45,6 +47,10 @@ Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team)
 }
 
 Result<void> Setup::sync() {
+  if (closed_) {
+    return Error{ErrorCode::invalid_argument, "this team was closed; nothing can be set up on it",
+                 team_.rank()};
+  }
   const WaitStatus status = barrier_.sync(fabric_);
   if (status == WaitStatus::ok) return {};
   return watch_.error().value_or(Error{ErrorCode::aborted, "the team has failed"});
@@ -157,16 +163,49 @@ Result<void> Setup::release(Allocation::Kind kind, std::uint64_t offset) {
   // Everybody has come: no lane runs any more, so no deposit or transfer is in flight.
   if (const auto agreed = agree(what, 0, local); !agreed) return agreed.error();
   const Allocation allocation = *found;
-  if (memory) {
-    team_.job().discard_heap(team_.process().job_rank, offset, allocation.length);
-  } else {
-    std::byte* cells = team_.job().cells_of(team_.process().job_rank) + offset * cell_stride;
-    std::memset(cells, 0, allocation.length * cell_stride);
-  }
+  clear(allocation, team_.process().job_rank);
   team_.remove(kind, offset);
   if (Result<void> zeroed = sync(); !zeroed) return zeroed;
   if (team_.rank() == Rank{0}) give_back(allocation, offset);
   return {};
+}
+
+Result<void> Setup::close() {
+  if (const auto agreed = agree("close()"); !agreed) return agreed.error();
+  // Everybody has come, so no lane runs any more. What the team itself talks through stays until the
+  // last member has passed the barrier below.
+  for (const Allocation& allocation : team_.allocations()) {
+    if (!is_system(allocation)) clear(allocation, team_.process().job_rank);
+  }
+  if (Result<void> cleared = sync(); !cleared) return cleared;
+  closed_ = true;
+  // Pairs with itself: the last to come sees that all others have passed.
+  if (team_.record().done.fetch_add(1, std::memory_order_acq_rel) + 1 != team_.size()) return {};
+  for (const Allocation& allocation : team_.allocations()) {
+    for (std::uint32_t member = 0; is_system(allocation) && member < team_.size(); ++member) {
+      clear(allocation, team_.job_rank_of(Rank{member}));
+    }
+    give_back(allocation, allocation.offset);
+  }
+  const HeaderLock lock(team_.header());
+  team_.header().team_taken[team_.number()] = false;
+  return {};
+}
+
+bool Setup::is_system(const Allocation& allocation) const {
+  const bool memory = allocation.kind == Allocation::Kind::memory;
+  return allocation.offset ==
+         (memory ? team_.record().mailbox_offset : std::uint64_t{team_.record().system_cell});
+}
+
+// Makes a rank's part of it zero again, as whoever gets it next expects, and gives its pages back.
+void Setup::clear(const Allocation& allocation, std::uint32_t job_rank) const {
+  if (allocation.kind == Allocation::Kind::memory) {
+    team_.job().discard_heap(job_rank, allocation.offset, allocation.length);
+  } else {
+    std::memset(team_.job().cells_of(job_rank) + allocation.offset * cell_stride, 0,
+                allocation.length * cell_stride);
+  }
 }
 
 Result<std::uint32_t> found_team(const Job& job, const std::vector<std::uint32_t>& members) {
@@ -177,18 +216,27 @@ Result<std::uint32_t> found_team(const Job& job, const std::vector<std::uint32_t
   std::uint32_t number = 0;
   {
     const HeaderLock lock(header);
-    number = header.next_team;
-    if (number == max_teams) {
-      return Error{ErrorCode::out_of_memory, fmt::format("a job has at most {} teams", max_teams)};
+    const auto unused = std::ranges::find(header.team_taken, false);
+    if (unused == header.team_taken.end()) {
+      return Error{
+          ErrorCode::out_of_memory,
+          fmt::format("a job has at most {} teams at a time; close those that are done with",
+                      max_teams)};
     }
     cells = header.cell_space.allocate(Setup::system_cells(size), 1);
     mailbox = header.heap_space.allocate(Setup::mailbox_bytes, page);
     if (!cells || !mailbox) {
       return Error{ErrorCode::out_of_memory, "no room left for another team's signals"};
     }
-    header.next_team = number + 1;
+    *unused = true;
+    number = static_cast<std::uint32_t>(unused - header.team_taken.begin());
   }
   TeamRecord& record = header.teams[number];
+  record.status.store(0, std::memory_order_relaxed);  // published with the number, by the caller
+  record.failing.store(0, std::memory_order_relaxed);
+  record.decider.store(0, std::memory_order_relaxed);
+  record.successor.store(0, std::memory_order_relaxed);
+  record.done.store(0, std::memory_order_relaxed);
   record.lost = no_rank;
   record.size = size;
   record.system_cell = static_cast<std::uint32_t>(*cells);

@@ -26,7 +26,9 @@ struct Message {
 
 class Setup {
  public:
-  Setup(std::shared_ptr<RankContext> process, std::uint32_t team);
+  // A team that was split off keeps its parent.
+  Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
+        std::shared_ptr<const Setup> parent = nullptr);
 
   [[nodiscard]] TeamContext& team() { return team_; }
   [[nodiscard]] const TeamContext& team() const { return team_; }
@@ -44,6 +46,9 @@ class Setup {
                                                const std::optional<Error>& local);
   [[nodiscard]] Result<void> release(Allocation::Kind kind, std::uint64_t offset);
 
+  // Gives back all that the team has, its own record too. Collective; nothing works afterwards.
+  [[nodiscard]] Result<void> close();
+
   // Cells that a team needs for itself, and the bytes of its mailbox.
   [[nodiscard]] static std::uint32_t system_cells(std::uint32_t size) { return size + 1; }
   static constexpr std::uint64_t mailbox_bytes = page;
@@ -51,15 +56,19 @@ class Setup {
  private:
   [[nodiscard]] Result<std::vector<Message>> exchange(const Message& mine);
   [[nodiscard]] std::uint64_t reserve(const Allocation& allocation);
+  [[nodiscard]] bool is_system(const Allocation& allocation) const;
+  void clear(const Allocation& allocation, std::uint32_t job_rank) const;
   void give_back(const Allocation& allocation, std::uint64_t offset);
   [[nodiscard]] std::optional<Error> commit(const Allocation& allocation, std::uint64_t offset);
 
+  std::shared_ptr<const Setup> parent_;
   TeamContext team_;
   LaneWatch watch_;
   Fabric fabric_;
   EpochBarrier barrier_;
   WindowRef<Message> mailbox_;
   std::uint64_t exchanges_ = 0;
+  bool closed_ = false;
 };
 
 // Writes the record of a new team of `members` (job ranks), its cells and mailbox zeroed, and

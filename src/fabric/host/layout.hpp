@@ -49,6 +49,9 @@ struct TeamRecord {
   std::atomic<std::uint32_t> decider;
   std::atomic<std::uint32_t> successor;
 
+  // Members that are done with a team that is being closed; the last one gives its memory back.
+  std::atomic<std::uint32_t> done;
+
   std::uint32_t size;
   std::uint32_t system_cell;     // rows and mailbox that set-up talks through
   std::uint64_t mailbox_offset;  // in the heap
@@ -67,8 +70,8 @@ struct JobHeader {
   std::uint64_t heap_bytes;              // per rank
   std::atomic<std::uint32_t> recovered;  // shrinks that succeeded
 
-  pthread_mutex_t lock;  // robust; guards the allocators and next_team
-  std::uint32_t next_team;
+  pthread_mutex_t lock;  // robust; guards the allocators and the use of team records
+  std::array<bool, max_teams> team_taken;
   RangeAllocator cell_space;
   RangeAllocator heap_space;
 

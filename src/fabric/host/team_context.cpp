@@ -20,8 +20,12 @@ std::uint32_t count_cores(const JobHeader& header) {
 
 }  // namespace
 
-TeamContext::TeamContext(std::shared_ptr<RankContext> rank, std::uint32_t number)
-    : process_(std::move(rank)), number_(number), record_(process_->job->header().teams[number]) {
+TeamContext::TeamContext(std::shared_ptr<RankContext> rank, std::uint32_t number,
+                         const TeamContext* parent)
+    : process_(std::move(rank)),
+      parent_(parent),
+      number_(number),
+      record_(process_->job->header().teams[number]) {
   for (std::uint32_t member = 0; member < record_.size; ++member) {
     const std::uint32_t job_rank = record_.members[member];
     if (job_rank == process_->job_rank) rank_ = Rank{member};
@@ -47,20 +51,29 @@ LaneContext TeamContext::lane_context(Lane lane, std::uint32_t lanes) const {
   return context;
 }
 
+const TeamContext* TeamContext::failed() const {
+  for (const TeamContext* team = this; team != nullptr; team = team->parent_) {
+    // Pairs with the release in fail.
+    if (team->record_.status.load(std::memory_order_acquire) != 0) return team;
+  }
+  return nullptr;
+}
+
 WaitStatus TeamContext::status() const {
-  // Pairs with the release in fail.
-  return static_cast<WaitStatus>(record_.status.load(std::memory_order_acquire));
+  const TeamContext* team = failed();
+  if (team == nullptr) return WaitStatus::ok;
+  return static_cast<WaitStatus>(team->record_.status.load(std::memory_order_relaxed));
 }
 
 Error TeamContext::failure() const {
-  const WaitStatus how = status();
+  const TeamContext& team = failed() == nullptr ? *this : *failed();
   Error error;
-  error.code = how == WaitStatus::peer_lost ? ErrorCode::peer_lost : ErrorCode::aborted;
+  error.code = team.status() == WaitStatus::peer_lost ? ErrorCode::peer_lost : ErrorCode::aborted;
   error.rank = rank_;
   for (std::uint32_t member = 0; member < size(); ++member) {
-    if (record_.members[member] == record_.lost) error.peer = Rank{member};
+    if (record_.members[member] == team.record_.lost) error.peer = Rank{member};
   }
-  error.what = record_.reason.data();
+  error.what = team.record_.reason.data();
   return error;
 }
 
@@ -118,7 +131,10 @@ const Allocation* TeamContext::holding(Allocation::Kind kind, std::uint64_t offs
     return allocation.kind == kind && offset >= allocation.offset && length <= allocation.length &&
            offset - allocation.offset <= allocation.length - length;
   });
-  return found == allocations_.end() ? nullptr : &*found;
+  if (found != allocations_.end()) return &*found;
+  // Cells belong to one team alone; a parent's windows are a split team's as well.
+  const bool passed_on = kind == Allocation::Kind::memory && parent_ != nullptr;
+  return passed_on ? parent_->holding(kind, offset, length) : nullptr;
 }
 
 std::optional<Rank> TeamContext::writer_of(std::uint32_t cell) const {

@@ -44,8 +44,10 @@ struct Allocation {
 
 class TeamContext {
  public:
-  // `number` is the team's record in the header.
-  TeamContext(std::shared_ptr<RankContext> rank, std::uint32_t number);
+  // `number` is the team's record in the header. A team that was split off knows its parent, which
+  // must outlive it: the parent's windows are reachable, and its failure is the team's own.
+  TeamContext(std::shared_ptr<RankContext> rank, std::uint32_t number,
+              const TeamContext* parent = nullptr);
 
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] std::uint32_t size() const { return record_.size; }
@@ -66,7 +68,6 @@ class TeamContext {
   void fail(WaitStatus status, std::uint32_t job_rank, const std::string& reason);
   // Looks whether a member's process has ended, and fails the team if so.
   void look_for_lost_peers();
-  // Wakes every lane that sleeps on a cell, so that it sees the status. Sleeps are short, too.
   [[nodiscard]] bool is_lost(std::uint32_t job_rank) const;
 
   // ---- what was allocated ----------------------------------------------------------------------------
@@ -74,14 +75,19 @@ class TeamContext {
   void remove(Allocation::Kind kind, std::uint64_t offset);
   [[nodiscard]] const Allocation* find(Allocation::Kind kind, std::uint64_t offset) const;
   [[nodiscard]] const Allocation* find_named(const std::string& name) const;
-  // The allocation that holds [offset, offset + length).
+  [[nodiscard]] const std::vector<Allocation>& allocations() const { return allocations_; }
+  // The allocation that holds [offset, offset + length); memory may be a parent's.
   [[nodiscard]] const Allocation* holding(Allocation::Kind kind, std::uint64_t offset,
                                           std::uint64_t length) const;
   // The one rank that deposits into the cell, where it belongs to rows.
   [[nodiscard]] std::optional<Rank> writer_of(std::uint32_t cell) const;
 
  private:
+  // Of this team and those it was split off from, the first that has failed.
+  [[nodiscard]] const TeamContext* failed() const;
+
   std::shared_ptr<RankContext> process_;
+  const TeamContext* parent_;
   std::uint32_t number_;
   TeamRecord& record_;
   Rank rank_;

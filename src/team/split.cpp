@@ -1,0 +1,74 @@
+// Teams within a team.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "muster/team.hpp"
+#include "team/setup.hpp"
+
+namespace muster {
+namespace {
+
+struct Member {
+  std::int32_t key;
+  std::uint32_t rank;  // in the team that is split
+};
+
+std::uint64_t pack(std::int32_t colour, std::int32_t key) {
+  return std::uint64_t{static_cast<std::uint32_t>(colour)} << 32U | static_cast<std::uint32_t>(key);
+}
+
+// Who chose `colour`, in the order of their new ranks.
+std::vector<Member> members_of(const std::vector<host::Message>& messages, std::int32_t colour) {
+  std::vector<Member> members;
+  for (std::uint32_t rank = 0; rank < messages.size(); ++rank) {
+    const std::uint64_t choice = messages[rank].value;
+    if (static_cast<std::int32_t>(choice >> 32U) != colour) continue;
+    members.push_back({static_cast<std::int32_t>(choice & 0xffffffffU), rank});
+  }
+  std::ranges::sort(members, {},
+                    [](const Member& member) { return std::tuple(member.key, member.rank); });
+  return members;
+}
+
+}  // namespace
+
+Result<Team> Team::split(std::int32_t colour, std::int32_t key) {
+  std::optional<Error> local;
+  if (colour < 0) {
+    local = Error{ErrorCode::invalid_argument,
+                  fmt::format("split: colour is {}; it must be 0 or more", colour), rank()};
+  }
+  const auto choices = setup_->agree("split", pack(colour, key), local);
+  if (!choices) return choices.error();
+  const std::vector<Member> members = members_of(*choices, colour);
+
+  // The first member of each new team founds it; the second exchange says under which number.
+  std::uint64_t number = 0;
+  std::optional<Error> failed;
+  const bool founds = members.front().rank == rank().value;
+  if (founds) {
+    std::vector<std::uint32_t> job_ranks;
+    for (const Member& member : members) {
+      job_ranks.push_back(setup_->team().job_rank_of(Rank{member.rank}));
+    }
+    const Result<std::uint32_t> founded = host::found_team(setup_->team().job(), job_ranks);
+    if (founded) {
+      number = *founded;
+    } else {
+      failed = founded.error();
+    }
+  }
+  const auto numbers = setup_->agree("split", number, failed);
+  if (!numbers) return numbers.error();
+  const auto team = static_cast<std::uint32_t>((*numbers)[members.front().rank].value);
+  return Team(std::make_shared<host::Setup>(setup_->team().shared_process(), team, setup_));
+}
+
+Result<void> Team::close() {
+  return setup_->close();
+}
+
+}  // namespace muster
