@@ -13,7 +13,7 @@ import sys
 
 # Which layer a file belongs to: the first pattern that matches its path from the root.
 LAYERS = [
-    (r"include/muster/types\.hpp", "types"),
+    (r"include/muster/(types|half)\.hpp", "types"),
     (r"include/muster/result\.hpp", "result"),
     (r"include/muster/fabric\.hpp", "fabric"),
     (r"include/muster/(tile|transfer)(\.hpp|/.*)", "transfer"),
