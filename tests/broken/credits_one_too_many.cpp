@@ -1,0 +1,38 @@
+// A credit barrier that takes back one credit too many. The cell is negative in its waiter's view, and
+// the next call waits for ever.
+//
+// The checker must say: credits. (Then deadlock.)
+#include "broken.hpp"
+
+namespace muster::broken {
+namespace {
+
+template <bool fixed>
+void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
+  const Rows rows = *team.rows();
+  team.promise_zero(rows);
+  (void)team.lane([&](auto& fabric) -> WaitStatus {
+    for (std::uint32_t call = 0; call < calls; ++call) {
+      const WaitStatus status = barrier_call(fabric, [&] {
+        fabric.converge();
+        const Signal mine = rows.from(fabric.lane(), fabric.rank());
+        for_each_peer(fabric, [&](Rank peer) { fabric.notify(mine, peer, 1, NotifyOp::add); });
+        WaitStatus all = WaitStatus::ok;
+        for_each_peer(fabric, [&](Rank peer) {
+          const Signal theirs = rows.from(fabric.lane(), peer);
+          all = worst(all, fabric.wait(theirs, Compare::ge, 1));
+          fabric.notify(theirs, fabric.rank(), fixed ? ~0U : ~1U, NotifyOp::add, Order::relaxed);
+        });
+        return fabric.converge(all);
+      });
+      if (status != WaitStatus::ok) return status;
+    }
+    return WaitStatus::ok;
+  });
+}
+
+}  // namespace
+
+MUSTER_BROKEN(credits_one_too_many, credits, .ranks = 2, .calls = 2)
+
+}  // namespace muster::broken

@@ -1,0 +1,35 @@
+// A barrier with the order `entry` (relaxed notify) where this kernel's own writes must be seen. Entry
+// speaks for earlier kernels alone.
+//
+// The checker must say: race.
+#include "broken.hpp"
+
+namespace muster::broken {
+namespace {
+
+template <bool fixed>
+void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
+  const auto window = *team.window<int>({1}, "data");
+  const EpochBarrier barrier(team);
+  const EpochBarrier after(team);
+  (void)team.lane([&](auto& fabric) -> WaitStatus {
+    for (std::uint32_t call = 0; call < calls; ++call) {
+      if (fabric.thread() == 0) fabric.local(window)[0] = static_cast<int>(call) + 1;
+      if (barrier.sync(fabric, fixed ? use::full : use::entry) != WaitStatus::ok)
+        return WaitStatus::aborted;
+      const int seen = fetch(fabric, window, right_of(fabric), 0);
+      if (fabric.thread() == 0)
+        fabric.expect(seen == static_cast<int>(call) + 1, "the neighbour's value of this call");
+      fabric.converge();
+      // All have read: the named use that is right here.
+      if (after.sync(fabric, use::exit) != WaitStatus::ok) return WaitStatus::aborted;
+    }
+    return WaitStatus::ok;
+  });
+}
+
+}  // namespace
+
+MUSTER_BROKEN(entry_use_for_own_writes, race, .ranks = 2, .calls = 1)
+
+}  // namespace muster::broken
