@@ -49,6 +49,7 @@ struct Event {
   Order order = Order::relaxed;
   Scope scope = Scope::system;
   std::int64_t bytes = 0;
+  const void* tile = nullptr;  // which tile, where one takes part
 };
 
 template <class T>
@@ -76,6 +77,7 @@ class PlainTile {
   [[nodiscard]] T& at(std::int64_t row, std::int64_t col) {
     return elements_[static_cast<std::size_t>(row * Cols + col)];
   }
+  [[nodiscard]] const void* id() const { return elements_.data(); }
   void clear() { std::fill(elements_.begin(), elements_.end(), T{}); }
 
  private:
@@ -194,27 +196,27 @@ class CountingFabric {
   }
   template <class Tile, class T>
   void load(Tile& tile, WindowRef<T> window, Box box) {
-    record(Op::local_transfer, rank_, box.rows * box.cols, sizeof(T));
+    record(Op::local_transfer, rank_, box.rows * box.cols, sizeof(T), tile.id());
     fill(tile, window, rank_, box);
   }
   template <class Tile, class T>
   void store(Tile& tile, WindowRef<T> window, Box box) {
-    record(Op::local_transfer, rank_, box.rows * box.cols, sizeof(T));
+    record(Op::local_transfer, rank_, box.rows * box.cols, sizeof(T), tile.id());
     drain(tile, window, rank_, box, [](T& to, T value) { to = value; });
   }
   template <class Tile, class T>
   void remote_load(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
-    record(Op::remote_transfer, peer, box.rows * box.cols, sizeof(T));
+    record(Op::remote_transfer, peer, box.rows * box.cols, sizeof(T), tile.id());
     fill(tile, window, peer, box);
   }
   template <class Tile, class T>
   void remote_store(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
-    record(Op::remote_transfer, peer, box.rows * box.cols, sizeof(T));
+    record(Op::remote_transfer, peer, box.rows * box.cols, sizeof(T), tile.id());
     drain(tile, window, peer, box, [](T& to, T value) { to = value; });
   }
   template <class Tile, class T>
   void remote_add(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
-    record(Op::remote_transfer, peer, box.rows * box.cols, sizeof(T));
+    record(Op::remote_transfer, peer, box.rows * box.cols, sizeof(T), tile.id());
     drain(tile, window, peer, box, [](T& to, T value) { to = static_cast<T>(to + value); });
   }
 
@@ -255,8 +257,9 @@ class CountingFabric {
  private:
   std::uint32_t& cell(Signal signal) { return cells_.at(signal.cell); }
 
-  void record(Op op, Rank peer, std::int64_t count, std::size_t size) {
-    log_.push_back({.op = op, .peer = peer, .bytes = count * static_cast<std::int64_t>(size)});
+  void record(Op op, Rank peer, std::int64_t count, std::size_t size, const void* tile = nullptr) {
+    log_.push_back(
+        {.op = op, .peer = peer, .bytes = count * static_cast<std::int64_t>(size), .tile = tile});
   }
   template <class Tile, class T>
   void fill(Tile& tile, WindowRef<T> window, Rank peer, Box box) {

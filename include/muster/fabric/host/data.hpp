@@ -88,7 +88,8 @@ void atomic_add(T& target, T value) {
 
 template <class T, std::int64_t R, std::int64_t C>
 void Fabric::remote_add(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box) {
-  static_assert(std::is_arithmetic_v<T>, "remote_add takes an arithmetic type");
+  static_assert(std::atomic_ref<T>::is_always_lock_free && !std::is_same_v<T, bool>,
+                "remote_add takes numbers of 1, 2, 4 or 8 bytes");
   if (!admits("remote_add", window, peer, box, R, C)) [[unlikely]]
     return;
   const View<T> target = address(window, peer);

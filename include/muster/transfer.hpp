@@ -1,0 +1,277 @@
+// Bulk transfers between the ranks: put, get, put_signal and remote_add of rectangles, whole or in
+// chunks, between windows, or between a window and plain memory.
+//
+//   const auto half = *make_transfer(inbox, outbox, {.rows = 64, .cols = 32}, {.chunk_rows = 16});
+//   team.lane([&](auto& fabric) {
+//     put_signal(fabric, half, right, arrived, 1);
+//     ...
+//
+// make_transfer checks everything on the host; the operations here are called by the lane together
+// and run on any fabric. They differ from the fabric's own put and get in their shape alone: what
+// these promise (include/muster/fabric.hpp, contract 1, 2 and 8), they promise.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "muster/fabric.hpp"
+#include "muster/transfer/chunk.hpp"
+#include "muster/transfer/make.hpp"
+#include "muster/transfer/shape.hpp"
+
+namespace muster {
+
+// How the bytes travel.
+enum class Path : std::uint8_t {
+  automatic,  // staged where the fabric says that it stages and the chunk is no single run
+  runs,       // as runs of elements, by the fabric's put and get
+  staged,     // through tiles of the fabric: one, or two in turn where the transfer is pipelined
+};
+
+namespace detail {
+
+template <class F>
+[[nodiscard]] MUSTER_FN constexpr bool stages_transfers() {
+  if constexpr (requires { F::stages_transfers; })
+    return F::stages_transfers;
+  else
+    return false;
+}
+
+template <class F, class To, class From>
+[[nodiscard]] MUSTER_FN bool goes_staged(const Transfer<To, From>& transfer, Path path) {
+  if (path != Path::automatic) return path == Path::staged;
+  return stages_transfers<F>() &&
+         !is_run(transfer, Box{0, 0, transfer.chunks.chunk_rows, transfer.chunks.chunk_cols});
+}
+
+// Runs of all chunks. Pipelined: at most two chunks are in flight.
+template <class F, class To, class From, class Move, class MoveAsync>
+MUSTER_FN void move_runs(F& fabric, const Transfer<To, From>& transfer, Move&& move,
+                         MoveAsync&& move_async) {
+  Pieces chunks = chunks_of(transfer);
+  bool odd = false;
+  for (Box chunk; chunks.next(chunk); odd = !odd) {
+    if (!transfer.chunks.pipeline) {
+      each_run(transfer, chunk, move);
+      continue;
+    }
+    each_run(transfer, chunk, move_async);
+    if (odd) fabric.flush();
+  }
+  if (odd && transfer.chunks.pipeline) fabric.flush();
+}
+
+// Between the peer's window and plain memory of this rank, by pointers.
+template <class F, class To, class From, class Copy>
+MUSTER_FN void copy_runs(F& fabric, const Transfer<To, From>& transfer, Copy&& copy) {
+  fabric.converge();
+  Pieces chunks = chunks_of(transfer);
+  for (Box chunk; chunks.next(chunk);) each_run(transfer, chunk, copy);
+  fabric.converge();
+}
+
+}  // namespace detail
+
+// An asynchronous transfer that is not known to be complete. Until it is, the source of a put must
+// not be written and the target of a get not be read.
+class [[nodiscard]] Pending {
+ public:
+  // Called by the lane together. Completes this one and every earlier transfer of the lane: it is
+  // the fabric's flush, and a flush completes all that are pending.
+  template <Fabric F>
+  MUSTER_FN void complete(F& fabric) {
+    if (!complete_) fabric.flush();
+    complete_ = true;
+  }
+  [[nodiscard]] MUSTER_FN bool is_complete() const { return complete_; }
+
+ private:
+  bool complete_ = false;
+};
+
+// ---- put ----------------------------------------------------------------------------------------
+
+// The own `from` to the peer's `to`. The source is reusable on return.
+// R x C is the tile of a staged transfer; larger chunks pass through it piece by piece.
+template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
+MUSTER_FN void put(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer, Rank peer,
+                   Path path = Path::automatic) {
+  const Region& region = transfer.region;
+  if (detail::goes_staged<F>(transfer, path)) {
+    detail::stage<R, C>(
+        fabric, transfer,
+        [&](auto& tile, Box piece) {
+          fabric.load(tile, transfer.from, detail::placed(piece, region.from));
+        },
+        [&](auto& tile, Box piece) {
+          fabric.remote_store(tile, transfer.to, peer, detail::placed(piece, region.to));
+        });
+    return;
+  }
+  detail::move_runs(
+      fabric, transfer,
+      [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+        fabric.put(transfer.to, peer, to_at, transfer.from, from_at, count);
+      },
+      [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+        fabric.put_async(transfer.to, peer, to_at, transfer.from, from_at, count);
+      });
+}
+
+// From plain memory of this rank.
+template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T, class U>
+MUSTER_FN void put(F& fabric, const Transfer<WindowRef<T>, MemoryRef<U>>& transfer, Rank peer,
+                   Path path = Path::automatic) {
+  if constexpr (detail::PointerFabric<F>) {
+    if (path != Path::staged) {
+      const auto view = fabric.address(transfer.to, peer);
+      if (view.size() == 0) return;  // the fabric has refused the peer
+      detail::copy_runs(fabric, transfer,
+                        [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+                          detail::copy_run<F, T>(fabric, view.data() + to_at,
+                                                 transfer.from.data + from_at, count);
+                        });
+      return;
+    }
+  }
+  const Region& region = transfer.region;
+  detail::stage<R, C>(
+      fabric, transfer,
+      [&](auto& tile, Box piece) {
+        detail::fill_from(tile, transfer.from, detail::placed(piece, region.from));
+      },
+      [&](auto& tile, Box piece) {
+        fabric.remote_store(tile, transfer.to, peer, detail::placed(piece, region.to));
+      });
+}
+
+// The source is not reusable before completion.
+template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
+MUSTER_FN Pending put_async(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
+                            Rank peer, Path path = Path::automatic) {
+  if (detail::goes_staged<F>(transfer, path)) {
+    put<R, C>(fabric, transfer, peer, path);
+    return {};
+  }
+  const auto move = [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+    fabric.put_async(transfer.to, peer, to_at, transfer.from, from_at, count);
+  };
+  detail::move_runs(fabric, transfer, move, move);
+  return {};
+}
+
+// put, then a deposit into the peer's signal that carries all of it. A transfer of a single run is
+// the fabric's put_signal (contract 2); otherwise the deposit is a release notify behind the chunks,
+// which carries every earlier transfer to this peer as well (contract 1).
+template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
+MUSTER_FN void put_signal(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
+                          Rank peer, Signal signal, std::uint32_t value,
+                          NotifyOp op = NotifyOp::set, Path path = Path::automatic) {
+  const Region& region = transfer.region;
+  const bool whole =
+      transfer.chunks.chunk_rows == region.rows && transfer.chunks.chunk_cols == region.cols;
+  if (path != Path::staged && whole &&
+      detail::is_run(transfer, Box{0, 0, region.rows, region.cols})) {
+    fabric.put_signal(transfer.to, peer, transfer.to.at(region.to.row, region.to.col),
+                      transfer.from, transfer.from.at(region.from.row, region.from.col),
+                      region.rows * region.cols, signal, value, op);
+    return;
+  }
+  put<R, C>(fabric, transfer, peer, path);
+  fabric.converge();  // the notifying thread speaks for what all threads have put
+  if (fabric.thread() == 0) fabric.notify(signal, peer, value, op, Order::release);
+}
+
+// ---- get ----------------------------------------------------------------------------------------
+
+// The peer's `from` to the own `to`. The data is there on return, for all threads of the lane.
+template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
+MUSTER_FN void get(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer, Rank peer,
+                   Path path = Path::automatic) {
+  const Region& region = transfer.region;
+  if (detail::goes_staged<F>(transfer, path)) {
+    detail::stage<R, C>(
+        fabric, transfer,
+        [&](auto& tile, Box piece) {
+          fabric.remote_load(tile, transfer.from, peer, detail::placed(piece, region.from));
+        },
+        [&](auto& tile, Box piece) {
+          fabric.store(tile, transfer.to, detail::placed(piece, region.to));
+        });
+    return;
+  }
+  detail::move_runs(
+      fabric, transfer,
+      [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+        fabric.get(transfer.to, to_at, transfer.from, peer, from_at, count);
+      },
+      [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+        fabric.get_async(transfer.to, to_at, transfer.from, peer, from_at, count);
+      });
+}
+
+// To plain memory of this rank.
+template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
+MUSTER_FN void get(F& fabric, const Transfer<MemoryRef<T>, WindowRef<T>>& transfer, Rank peer,
+                   Path path = Path::automatic) {
+  if constexpr (detail::PointerFabric<F>) {
+    if (path != Path::staged) {
+      const auto view = fabric.address(transfer.from, peer);
+      if (view.size() == 0) return;  // the fabric has refused the peer
+      detail::copy_runs(
+          fabric, transfer, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+            detail::copy_run<F, T>(fabric, transfer.to.data + to_at, view.data() + from_at, count);
+          });
+      return;
+    }
+  }
+  const Region& region = transfer.region;
+  detail::stage<R, C>(
+      fabric, transfer,
+      [&](auto& tile, Box piece) {
+        fabric.remote_load(tile, transfer.from, peer, detail::placed(piece, region.from));
+      },
+      [&](auto& tile, Box piece) {
+        detail::drain_to(tile, transfer.to, detail::placed(piece, region.to));
+      });
+}
+
+// The data is there after completion.
+template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
+MUSTER_FN Pending get_async(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
+                            Rank peer, Path path = Path::automatic) {
+  if (detail::goes_staged<F>(transfer, path)) {
+    get<R, C>(fabric, transfer, peer, path);
+    return {};
+  }
+  const auto move = [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+    fabric.get_async(transfer.to, to_at, transfer.from, peer, from_at, count);
+  };
+  detail::move_runs(fabric, transfer, move, move);
+  return {};
+}
+
+// ---- remote_add ---------------------------------------------------------------------------------
+
+// Adds the own `from`, a window or plain memory, to the peer's `to`, each element atomically:
+// concurrent remote_adds of one type commute and lose nothing; they race with everything else
+// (contract 8). Every arithmetic type of up to 8 bytes, float16 and bfloat16; integers wrap.
+template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T, class From>
+MUSTER_FN void remote_add(F& fabric, const Transfer<WindowRef<T>, From>& transfer, Rank peer) {
+  const Region& region = transfer.region;
+  detail::stage<R, C>(
+      fabric, transfer,
+      [&](auto& tile, Box piece) {
+        const Box box = detail::placed(piece, region.from);
+        if constexpr (detail::is_window<From>)
+          fabric.load(tile, transfer.from, box);
+        else
+          detail::fill_from(tile, transfer.from, box);
+      },
+      [&](auto& tile, Box piece) {
+        fabric.remote_add(tile, transfer.to, peer, detail::placed(piece, region.to));
+      });
+}
+
+}  // namespace muster
