@@ -18,10 +18,10 @@ enum class As : std::uint8_t { processes, threads };
 struct Request {
   std::uint32_t ranks = 2;
   As as = As::processes;
-  std::vector<std::string> peers;  // the groups of the peers to measure; the rest is not run
-  std::uint64_t calls = 0;         // in one timed block; 0: so many that a block takes `block`
-  std::uint32_t repeat = 5;        // timed blocks in one run; at most max_blocks
-  std::uint32_t rounds = 9;        // each runs every contender once
+  std::vector<std::string> peers{};  // the groups of the peers to measure; the rest is not run
+  std::uint64_t calls = 0;           // in one timed block; 0: so many that a block takes `block`
+  std::uint32_t repeat = 5;          // timed blocks in one run; at most max_blocks
+  std::uint32_t rounds = 9;          // each runs every contender once
   std::chrono::nanoseconds block = std::chrono::milliseconds{20};
   std::chrono::milliseconds limit{60'000};  // for one run of one contender
 };
@@ -34,7 +34,7 @@ struct Plan {
   std::uint64_t warm_up = 0;  // calls before the first block
   std::uint64_t calls = 1;    // in one block
   std::uint32_t repeat = 1;   // blocks
-  std::vector<int> cores;     // rank r is pinned to cores[r % cores.size()]
+  std::vector<int> cores{};   // rank r is pinned to cores[r % cores.size()]
   std::chrono::milliseconds limit{60'000};
 };
 
@@ -51,11 +51,11 @@ using Blocks = std::vector<double>;
 
 struct Contender {
   std::string name;
-  std::string group;  // what --peer calls it; empty where it is no peer
+  std::string group{};  // what --peer calls it; empty where it is no peer
   Role role = Role::muster;
   As as = As::processes;
-  std::string why_not;  // not empty: it cannot run here, and this says why
-  std::function<Result<Blocks>(const Plan&)> run;
+  std::string why_not{};  // not empty: it cannot run here, and this says why
+  std::function<Result<Blocks>(const Plan&)> run{};
 };
 
 struct Topic {

@@ -8,11 +8,11 @@
 namespace muster::bench {
 
 struct Machine {
-  std::string cpu;         // "Intel(R) Xeon(R) Processor"
-  std::string kernel;      // "Linux 6.1.0"
-  std::string compiler;    // of this program: "g++ 12.2.0, -O3 -DNDEBUG"
-  std::string commit;      // of this program; "-changed" is appended where files differed from it
-  std::vector<int> cores;  // those that the bench may use
+  std::string cpu;           // "Intel(R) Xeon(R) Processor"
+  std::string kernel;        // "Linux 6.1.0"
+  std::string compiler;      // of this program: "g++ 12.2.0, -O3 -DNDEBUG"
+  std::string commit;        // of this program; "-changed" is appended where files differed from it
+  std::vector<int> cores{};  // those that the bench may use
 };
 
 [[nodiscard]] Machine this_machine();

@@ -7,6 +7,13 @@ namespace muster::bench {
 
 namespace {
 
+// So many calls that a block takes the time asked for.
+std::uint64_t calls_for(const Request& request, const Blocks& blocks) {
+  if (request.calls != 0) return request.calls;
+  const double fit = static_cast<double>(request.block.count()) / std::max(median(blocks), 1.0);
+  return static_cast<std::uint64_t>(std::clamp(fit, 50.0, 1e7));
+}
+
 // A short run that is not counted: it warms up, shows whether the contender works here at all, and
 // tells how many calls fill a block.
 void rehearse(Measured& measured, const Request& request, Plan plan) {
@@ -19,10 +26,7 @@ void rehearse(Measured& measured, const Request& request, Plan plan) {
     measured.failed = true;
     return;
   }
-  measured.calls = request.calls;
-  if (request.calls != 0) return;
-  const double fit = static_cast<double>(request.block.count()) / std::max(median(*blocks), 1.0);
-  measured.calls = static_cast<std::uint64_t>(std::clamp(fit, 50.0, 1e7));
+  measured.calls = calls_for(request, *blocks);
 }
 
 void run_once(Measured& measured, const Request& request, Plan plan) {
@@ -31,6 +35,9 @@ void run_once(Measured& measured, const Request& request, Plan plan) {
   plan.repeat = request.repeat;
   Result<Blocks> blocks = measured.contender.run(plan);
   if (blocks) {
+    measured.calls_per_block.push_back(plan.calls);
+    // A contender may turn out much slower than in its rehearsal: its next run is shorter then.
+    measured.calls = std::min(measured.calls, calls_for(request, *blocks));
     measured.rounds.push_back(std::move(*blocks));
     return;
   }

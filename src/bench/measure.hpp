@@ -14,10 +14,11 @@ namespace muster::bench {
 
 struct Measured {
   Contender contender;
-  std::uint64_t calls = 0;     // in one block
-  std::vector<Blocks> rounds;  // ns per call: [round][block]
-  std::string why_not;         // not empty: there are no times, and this says why
-  bool failed = false;         // why_not is a failure, not an absence
+  std::uint64_t calls = 0;                     // in one block of the next run
+  std::vector<std::uint64_t> calls_per_block;  // [round]
+  std::vector<Blocks> rounds;                  // ns per call: [round][block]
+  std::string why_not;                         // not empty: there are no times, and this says why
+  bool failed = false;                         // why_not is a failure, not an absence
 
   // One number for each round: the median of its blocks.
   [[nodiscard]] std::vector<double> per_round() const;

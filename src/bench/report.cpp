@@ -97,7 +97,7 @@ nlohmann::json contender_json(const Measured& one, const Bases& bases) {
   }
   const std::vector<double> times = one.per_round();
   const auto [least, most] = std::minmax_element(times.begin(), times.end());
-  entry["calls_per_block"] = one.calls;
+  entry["calls_per_block"] = one.calls_per_block;
   entry["median_ns"] = median(times);
   entry["min_ns"] = *least;
   entry["max_ns"] = *most;

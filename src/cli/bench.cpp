@@ -1,8 +1,8 @@
-#include "cli/bench.hpp"
-
+// `muster bench TOPIC`: measures one topic beside its peers.
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
@@ -137,6 +137,7 @@ void add_options(CLI::App& verb, const bench::Topic& topic, Options& options) {
 
 }  // namespace
 
+// Status 1: one of muster's own contenders, a floor or the report failed.
 void add_bench(CLI::App& app, int& status) {
   CLI::App* bench = app.add_subcommand("bench", "Measure muster beside its peers");
   bench->require_subcommand(1);

@@ -78,8 +78,7 @@ Contender bare(const char* name, As as) {
       });
     });
   };
-  return Contender{
-      .name = name, .group = {}, .role = Role::bare, .as = as, .why_not = {}, .run = run};
+  return Contender{.name = name, .role = Role::bare, .as = as, .run = run};
 }
 
 }  // namespace

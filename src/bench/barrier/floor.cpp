@@ -45,12 +45,11 @@ class Exchange {
 }  // namespace
 
 std::vector<Contender> floor_barriers(const Request& request) {
-  Contender floor{.name = "exchange floor",
-                  .group = {},
-                  .role = Role::floor,
-                  .as = request.as,
-                  .why_not = {},
-                  .run = {}};
+  Contender floor{
+      .name = "exchange floor",
+      .role = Role::floor,
+      .as = request.as,
+  };
   if (request.ranks > launcher::allowed_cores().size())
     floor.why_not = "it never yields, which means nothing with more ranks than cores";
   floor.run = [as = request.as](const Plan& plan) {

@@ -52,12 +52,12 @@ Result<Blocks> parse(const std::string& output, std::uint32_t expected) {
 std::vector<Contender> mpi_barriers(const Request&) {
   const std::string launcher = on_path("mpirun");
   const std::string program = beside_this_program("muster-peer-mpi");
-  Contender mpi{.name = "MPI_Barrier",
-                .group = "mpi",
-                .role = Role::peer,
-                .as = As::processes,
-                .why_not = {},
-                .run = {}};
+  Contender mpi{
+      .name = "MPI_Barrier",
+      .group = "mpi",
+      .role = Role::peer,
+      .as = As::processes,
+  };
   if (program.empty())
     mpi.why_not = "muster-peer-mpi is not beside muster: it is built where CMake finds MPI";
   else if (launcher.empty())

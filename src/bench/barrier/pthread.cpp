@@ -38,7 +38,6 @@ std::vector<Contender> pthread_barriers(const Request& request) {
       .group = "pthread",
       .role = Role::peer,
       .as = request.as,
-      .why_not = {},
       .run = run}};
 }
 

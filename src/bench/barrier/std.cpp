@@ -19,12 +19,8 @@ std::vector<Contender> std_barriers(const Request&) {
       });
     });
   };
-  return {Contender{.name = "std::barrier",
-                    .group = "std",
-                    .role = Role::peer,
-                    .as = As::threads,
-                    .why_not = {},
-                    .run = run}};
+  return {Contender{
+      .name = "std::barrier", .group = "std", .role = Role::peer, .as = As::threads, .run = run}};
 }
 
 }  // namespace muster::bench

@@ -1,0 +1,156 @@
+// `muster bench` from outside: its rows, its JSON, its exit codes. No time is judged here.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Ended {
+  int status = -1;
+  std::string output;  // stdout and stderr
+};
+
+Ended bench(const std::string& arguments, const std::string& environment = "") {
+  const std::string command =
+      environment + " '" MUSTER_PROGRAM "' bench " + arguments + " 2>&1 </dev/null";
+  Ended ended;
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return ended;
+  std::array<char, 4096> piece{};
+  std::size_t n = 0;
+  while ((n = fread(piece.data(), 1, piece.size(), pipe)) > 0) ended.output.append(piece.data(), n);
+  const int status = pclose(pipe);
+  ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return ended;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+const std::string tiny = "--calls 20 --repeat 2 --rounds 2 ";
+
+class JsonFile {
+ public:
+  JsonFile()
+      : path_(std::filesystem::temp_directory_path() /
+              ("muster-bench-test-" + std::to_string(getpid()) + ".json")) {}
+  ~JsonFile() { std::filesystem::remove(path_); }
+  [[nodiscard]] std::string path() const { return path_.string(); }
+  [[nodiscard]] nlohmann::json parsed() const {
+    std::ifstream file(path_);
+    return nlohmann::json::parse(file);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+const std::vector<std::string> own{"EpochBarrier", "CreditBarrier", "FlipBarrier", "CounterBarrier",
+                                   "DisseminationBarrier"};
+
+TEST(BenchBarrier, PrintsARowForEachContender) {
+  const Ended ended = bench("barrier -n 2 --peer std,pthread " + tiny);
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  for (const std::string& name : own) EXPECT_TRUE(has(ended.output, name)) << name << ended.output;
+  for (const char* name : {"exchange floor", "bare yielding, flags", "bare yielding, counter",
+                           "std::barrier", "pthread_barrier, process-shared", "/ best peer"})
+    EXPECT_TRUE(has(ended.output, name)) << name << ended.output;
+  EXPECT_FALSE(has(ended.output, "MPI_Barrier")) << ended.output;
+  EXPECT_FALSE(has(ended.output, "failed")) << ended.output;
+}
+
+TEST(BenchBarrier, RanksMayBeThreads) {
+  const Ended ended = bench("barrier -n 3 --threads --peer std " + tiny);
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_TRUE(has(ended.output, "threads")) << ended.output;
+  EXPECT_FALSE(has(ended.output, "processes")) << ended.output;
+  EXPECT_FALSE(has(ended.output, "failed")) << ended.output;
+}
+
+TEST(BenchBarrier, JsonHoldsEveryTimeAndItsCircumstances) {
+  const JsonFile file;
+  const Ended ended = bench("barrier -n 2 --peer std --json " + file.path() + " " + tiny);
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  const nlohmann::json all = file.parsed();
+  EXPECT_EQ(all.at("ranks"), 2);
+  EXPECT_EQ(all.at("as"), "processes");
+  EXPECT_TRUE(has(all.at("command").get<std::string>(), "--json " + file.path()));
+  EXPECT_TRUE(has(all.at("date").get<std::string>(), "T"));
+  for (const char* key : {"cpu", "kernel"})
+    EXPECT_NE(all.at("machine").at(key).get<std::string>(), "");
+  EXPECT_GE(all.at("machine").at("cores").size(), 1U);
+  for (const char* key : {"compiler", "commit"})
+    EXPECT_NE(all.at("build").at(key).get<std::string>(), "");
+  std::size_t measured = 0;
+  for (const nlohmann::json& contender : all.at("contenders")) {
+    if (contender.contains("why_not")) continue;  // the floor, on a machine with one core
+    ++measured;
+    const nlohmann::json& rounds = contender.at("blocks_ns");
+    ASSERT_EQ(rounds.size(), 2U) << contender;
+    for (const nlohmann::json& blocks : rounds) {
+      ASSERT_EQ(blocks.size(), 2U) << contender;
+      for (const nlohmann::json& ns : blocks) EXPECT_GT(ns.get<double>(), 0) << contender;
+    }
+    EXPECT_GT(contender.at("ratio_to_bare").get<double>(), 0) << contender;
+    EXPECT_GT(contender.at("ratio_to_best_peer").get<double>(), 0) << contender;
+  }
+  EXPECT_GE(measured, own.size() + 3);
+}
+
+TEST(BenchBarrier, MoreRanksThanCoresHaveNoFloor) {
+  const Ended ended = bench("barrier -n 64 --peer std --calls 2 --repeat 1 --rounds 1");
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  if (sysconf(_SC_NPROCESSORS_ONLN) < 64) {
+    EXPECT_TRUE(has(ended.output, "not measured: exchange floor: it never yields")) << ended.output;
+  }
+}
+
+TEST(BenchBarrier, APeerThatIsNotThereGetsOneLine) {
+  // Without a PATH there is no mpirun.
+  const Ended ended = bench("barrier --peer mpi " + tiny, "PATH=/nonexistent");
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_TRUE(has(ended.output, "not measured: MPI_Barrier: m")) << ended.output;
+}
+
+TEST(BenchBarrier, MpiRunsBesideMuster) {
+#if !defined(MUSTER_HAS_PEER_MPI)
+  GTEST_SKIP() << "CMake found no MPI";
+#endif
+  const Ended ended = bench("barrier -n 3 --peer mpi " + tiny);
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_TRUE(has(ended.output, "best peer: MPI_Barrier")) << ended.output;
+}
+
+struct Wrong {
+  const char* arguments;
+  const char* says;
+};
+
+class BenchUsage : public testing::TestWithParam<Wrong> {};
+
+TEST_P(BenchUsage, IsAClearErrorAndExitsWith2) {
+  const Ended ended = bench(GetParam().arguments);
+  EXPECT_EQ(ended.status, 2) << ended.output;
+  EXPECT_TRUE(has(ended.output, GetParam().says)) << ended.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Arguments, BenchUsage,
+    testing::Values(Wrong{"", "subcommand"}, Wrong{"nonsense", "nonsense"},
+                    Wrong{"barrier -n 1", "-n"}, Wrong{"barrier -n 0", "-n"},
+                    Wrong{"barrier -n -3", "-n"}, Wrong{"barrier -n two", "two"},
+                    Wrong{"barrier -n 5000", "5000"}, Wrong{"barrier --peer mpi,xyz", "xyz"},
+                    Wrong{"barrier --rounds 0", "--rounds"},
+                    Wrong{"barrier --repeat 65", "--repeat"}, Wrong{"barrier --calls 0", "--calls"},
+                    Wrong{"barrier --fabric tin", "tin"}, Wrong{"barrier --nonsense", "--nonsense"},
+                    Wrong{"barrier --json /nonexistent/x.json", "/nonexistent/x.json"}));
+
+}  // namespace
