@@ -51,6 +51,8 @@ Result<void> Setup::sync() {
     return Error{ErrorCode::invalid_argument, "this team was closed; nothing can be set up on it",
                  team_.rank()};
   }
+  // A failure is sticky: without this look a rank whose peers have all arrived would pass.
+  if (team_.status() != WaitStatus::ok) return team_.failure();
   const WaitStatus status = barrier_.sync(fabric_);
   if (status == WaitStatus::ok) return {};
   return watch_.error().value_or(Error{ErrorCode::aborted, "the team has failed"});
