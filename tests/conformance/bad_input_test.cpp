@@ -111,6 +111,14 @@ TEST_P(BadInput, RankOutOfRange) {
       words));
 }
 
+TEST_P(BadInput, AddressOfNoRank) {
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things& t) {
+        EXPECT_EQ(fabric.address(t.window, Rank{7}).size(), 0) << "there is nothing to write to";
+      },
+      {"address", "rank 7", "0 to 1"}));
+}
+
 TEST_P(BadInput, CellOutOfBounds) {
   // Far beyond everything that was allocated, and just one beyond the signals.
   for (const std::uint32_t beyond : {50000U, 1U}) {
