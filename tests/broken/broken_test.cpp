@@ -1,0 +1,100 @@
+// Each broken protocol is caught with the kind that it names, and each corrected twin passes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "muster/check.hpp"
+
+namespace muster::check {
+namespace {
+
+constexpr Profile profiles[] = {Profile::rdma, Profile::direct, Profile::sc};
+
+Options options_of(const Entry& entry, std::uint32_t ranks, Profile profile) {
+  Options options;
+  options.ranks = ranks;
+  options.calls = entry.protocol.calls;
+  options.lanes = entry.protocol.lanes;
+  options.threads = entry.protocol.threads;
+  options.expire = entry.protocol.expire;
+  options.profile = profile;
+  return options;
+}
+
+std::string told(const Report& report) {
+  std::string text = name_of(report.verdict);
+  for (const Finding& finding : report.findings)
+    text += std::string("\n  ") + name_of(finding.kind) + ": " + finding.what;
+  return text + (report.bound.empty() ? "" : "\n  " + report.bound);
+}
+
+std::vector<Entry> entries(bool broken) {
+  std::vector<Entry> result;
+  for (const Entry& entry : registry())
+    if (entry.protocol.fails.has_value() == broken) result.push_back(entry);
+  return result;
+}
+
+std::string test_name(const testing::TestParamInfo<Entry>& entry) {
+  return entry.param.name.substr(entry.param.name.find('/') + 1);
+}
+
+class Broken : public testing::TestWithParam<Entry> {};
+class Fixed : public testing::TestWithParam<Entry> {};
+
+TEST_P(Broken, IsCaughtWithItsKind) {
+  const Entry& entry = GetParam();
+  const auto start = std::chrono::steady_clock::now();
+  const Report report = explore(options_of(entry, entry.protocol.ranks, Profile::rdma), entry.body);
+  EXPECT_EQ(report.verdict, Verdict::refuted) << told(report);
+  EXPECT_TRUE(report.has(*entry.protocol.fails)) << told(report);
+  EXPECT_FALSE(report.replay.empty());
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+}
+
+// In every profile, for two ranks to four.
+TEST_P(Fixed, Passes) {
+  const Entry& entry = GetParam();
+  for (std::uint32_t ranks = 2; ranks <= 4; ++ranks) {
+    for (const Profile profile : profiles) {
+      const Report report = explore(options_of(entry, ranks, profile), entry.body);
+      EXPECT_TRUE(report.verdict == Verdict::certified || report.verdict == Verdict::complete)
+          << ranks << " ranks, " << name_of(profile) << ": " << told(report);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Broken, testing::ValuesIn(entries(true)), test_name);
+INSTANTIATE_TEST_SUITE_P(All, Fixed, testing::ValuesIn(entries(false)), test_name);
+
+// The faults that a stronger profile forgives, and those that it does not.
+TEST(BrokenByProfile, DirectForgivesTransfersInFlight) {
+  const std::set<std::string> forgiven{
+      "broken/put_to_third_rank",         "broken/two_unordered_puts",
+      "broken/counter_barrier_without_flush", "broken/dissemination_without_flush",
+      "broken/source_reused_before_flush", "broken/get_read_before_flush",
+  };
+  for (const Entry& entry : entries(true)) {
+    const Report report = explore(options_of(entry, entry.protocol.ranks, Profile::direct), entry.body);
+    EXPECT_EQ(report.good(), forgiven.contains(entry.name)) << entry.name << ": " << told(report);
+  }
+}
+
+// A verdict is a property of the body: under another name, in another place of the registry, it is
+// the same.
+TEST(BrokenByName, EveryProtocolHasItsTwin) {
+  for (const Entry& entry : entries(true)) {
+    const Entry* twin = find(entry.name + "_fixed");
+    ASSERT_NE(twin, nullptr) << entry.name;
+    EXPECT_EQ(twin->protocol.calls, entry.protocol.calls);
+    EXPECT_EQ(entry.name.substr(0, 7), "broken/");
+  }
+  EXPECT_GE(entries(true).size(), 45U);
+}
+
+}  // namespace
+}  // namespace muster::check

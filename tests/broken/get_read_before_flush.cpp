@@ -1,0 +1,29 @@
+// The target of a get_async is read before a flush has said that the data is there.
+//
+// The checker must say: race, on rdma. (On direct transfers take effect at issue.)
+#include "broken.hpp"
+
+namespace muster::broken {
+namespace {
+
+template <bool fixed>
+void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
+  const auto theirs = *team.window<int>({1}, "theirs");
+  const auto mine = *team.window<int>({1}, "copy");
+  const EpochBarrier barrier(team);
+  (void)team.lane([&](auto& fabric) -> WaitStatus {
+    if (fabric.thread() == 0) fabric.local(theirs)[0] = 7;
+    if (barrier.sync(fabric) != WaitStatus::ok) return WaitStatus::aborted;
+    fabric.get_async(mine, 0, theirs, right_of(fabric), 0, 1);
+    if (fixed) fabric.flush();
+    fabric.converge();
+    if (fabric.thread() == 0) fabric.expect(fabric.local(mine)[0] == 7, "the neighbour's value");
+    return WaitStatus::ok;
+  });
+}
+
+}  // namespace
+
+MUSTER_BROKEN(get_read_before_flush, race, .ranks = 2, .calls = 1)
+
+}  // namespace muster::broken
