@@ -89,6 +89,21 @@ class Team {
     return shaped<T>(shape_allocation(allocation, extents.begin(), extents.size(), sizeof(T)));
   }
 
+  // A window over memory that each rank brings, which must live until the window is freed: shared
+  // memory that `fd` names (memfd_create, shm_open), from byte `place` on, which muster maps into
+  // every rank; or, where the ranks are threads, just a pointer. Not zeroed. A job has room for 63.
+  template <class T>
+  Result<WindowRef<T>> window_on(int fd, std::int64_t place,
+                                 std::initializer_list<std::int64_t> extents) {
+    static_assert(std::is_trivially_copyable_v<T>, "peers see a window's bytes, nothing else");
+    return shaped<T>(bring(nullptr, fd, place, extents.begin(), extents.size(), sizeof(T)));
+  }
+  template <class T>
+  Result<WindowRef<T>> window_on(T* memory, std::initializer_list<std::int64_t> extents) {
+    static_assert(std::is_trivially_copyable_v<T>, "peers see a window's bytes, nothing else");
+    return shaped<T>(bring(memory, -1, 0, extents.begin(), extents.size(), sizeof(T)));
+  }
+
   // ---- signals ---------------------------------------------------------------------------------
 
   // A cell for each lane and each writer, and a counter for each lane; for the most lanes that will
@@ -102,7 +117,7 @@ class Team {
 
   template <class T>
   Result<void> free(WindowRef<T> window) {
-    return free_memory(window.offset);
+    return window.segment == 0 ? free_memory(window.offset) : free_segment(window.segment);
   }
   Result<void> free(const Allocation& allocation) { return free_memory(allocation.offset); }
   Result<void> free(Rows rows) { return free_cells(rows.first.cell); }
@@ -153,12 +168,13 @@ class Team {
     std::uint64_t offset;
     std::int64_t rows;
     std::int64_t cols;
+    std::uint32_t segment = 0;
   };
 
   template <class T>
   Result<WindowRef<T>> shaped(Result<Shape> shape) const {
     if (!shape) return shape.error();
-    return WindowRef<T>{shape->offset, shape->rows, shape->cols, 0, number()};
+    return WindowRef<T>{shape->offset, shape->rows, shape->cols, shape->segment, number()};
   }
 
   [[nodiscard]] std::uint32_t number() const;
@@ -166,7 +182,10 @@ class Team {
                             std::string_view name);
   Result<Shape> shape_allocation(const Allocation& allocation, const std::int64_t* extents,
                                  std::size_t count, std::size_t element) const;
+  Result<Shape> bring(void* memory, int fd, std::int64_t place, const std::int64_t* extents,
+                      std::size_t count, std::size_t element);
   Result<void> free_memory(std::uint64_t offset);
+  Result<void> free_segment(std::uint32_t segment);
   Result<void> free_cells(std::uint32_t cell);
   Result<void> run_lanes(std::uint32_t count,
                          const std::function<detail::LaneOutcome(host::Fabric&)>& body);

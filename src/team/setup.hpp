@@ -24,6 +24,15 @@ struct Message {
   std::array<char, 500> text{};
 };
 
+// A rank's memory for a window that every rank brings its own for: a pointer, between threads, or a
+// descriptor of shared memory and where in it the window begins.
+struct Bring {
+  void* memory = nullptr;
+  int fd = -1;
+  std::uint64_t place = 0;  // bytes
+  std::uint64_t bytes = 0;
+};
+
 class Setup {
  public:
   // A team that was split off keeps its parent.
@@ -45,6 +54,11 @@ class Setup {
   [[nodiscard]] Result<std::uint64_t> allocate(Allocation allocation, const std::string& what,
                                                const std::optional<Error>& local);
   [[nodiscard]] Result<void> release(Allocation::Kind kind, std::uint64_t offset);
+
+  // Makes brought memory reachable by all; returns its segment. And lets go of it.
+  [[nodiscard]] Result<std::uint32_t> bring(const Bring& bring, const std::string& what,
+                                            const std::optional<Error>& local);
+  [[nodiscard]] Result<void> release_segment(std::uint32_t segment);
 
   // Gives back all that the team has, its own record too. Collective; nothing works afterwards.
   [[nodiscard]] Result<void> close();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <span>
 
 #include "fabric/host/memory_info.hpp"
@@ -166,6 +167,34 @@ Result<Signals> Team::signals(std::uint32_t count) {
       setup_->allocate({Kind::cells, 0, count, 0, {}}, fmt::format("signals({})", count), local);
   if (!cell) return cell.error();
   return Signals{Signal{0, static_cast<std::uint32_t>(*cell)}, count};
+}
+
+Result<Team::Shape> Team::bring(void* memory, int fd, std::int64_t place,
+                                const std::int64_t* extents, std::size_t count,
+                                std::size_t element) {
+  const std::span<const std::int64_t> all(extents, count);
+  const Result<Extents> folded = fold(all, element);
+  std::optional<Error> local;
+  if (!folded) local = folded.error();
+  if (folded && place < 0) {
+    local = invalid(fmt::format("window_on: place is {}; it must be 0 or more (bytes)", place));
+  }
+  const std::uint64_t aligned =
+      reinterpret_cast<std::uint64_t>(memory) | static_cast<std::uint64_t>(place);
+  if (!local && aligned % std::min<std::uint64_t>(element & (~element + 1), 16) != 0) {
+    local = invalid(
+        fmt::format("window_on: the memory is not aligned to its elements of {} bytes", element));
+  }
+  const std::string what =
+      fmt::format("window_on of {{{}}} elements of {} bytes", fmt::join(all, ", "), element);
+  const host::Bring mine{memory, fd, static_cast<std::uint64_t>(place), folded ? folded->bytes : 0};
+  const auto segment = setup_->bring(mine, what, local);
+  if (!segment) return segment.error();
+  return Shape{0, folded->rows, folded->cols, *segment};
+}
+
+Result<void> Team::free_segment(std::uint32_t segment) {
+  return setup_->release_segment(segment);
 }
 
 Result<void> Team::free_memory(std::uint64_t offset) {

@@ -36,6 +36,24 @@ WaitStatus Fabric::wait_slowly(Signal signal, Rank owner, Compare compare, std::
   return context_.watch->wait({signal, owner, &cell_of(signal, owner), compare, value}, order);
 }
 
+WaitStatus Fabric::wait_for_line(std::uint32_t& flag, std::int64_t line, std::uint32_t expected) {
+  const Signal place{0, static_cast<std::uint32_t>(line)};
+  // Pairs with the release of the flag in put_packets.
+  return context_.watch->wait({place, context_.rank, &flag, Compare::eq, expected, true},
+                              std::memory_order_acquire);
+}
+
+void Fabric::clear_packets(Slots slots, std::int64_t at, std::int64_t lines) {
+  if (!admits("clear_packets", slots, context_.rank, at, lines)) return;
+  const View<PacketLine> own = local(slots);
+  for (std::int64_t line = at; line < at + lines; ++line) own[line] = PacketLine{};
+}
+
+void Fabric::reject_flag(const char* what) {
+  context_.watch->reject(
+      invalid(fmt::format("{}: the flag is 0, which cleared slots hold; count from 1", what)));
+}
+
 WaitStatus Fabric::failure_or_pending() {
   return context_.watch->poll();
 }
@@ -61,6 +79,7 @@ bool Fabric::knows(const char* what, std::uint32_t segment, std::uint64_t offset
                    std::uint64_t bytes) {
   const TeamContext& team = context_.watch->team();
   if (segment == 0 && team.holding(Allocation::Kind::memory, offset, bytes) != nullptr) return true;
+  if (team.segments().holds(segment, offset, bytes)) return true;
   context_.watch->reject(invalid(fmt::format(
       "{}: {} bytes at offset {} belong to no window of this team (freed, or another team's)", what,
       bytes, offset)));

@@ -50,6 +50,7 @@ void fill_header(JobHeader& header, const JobOptions& options, std::uint64_t hea
   header.heap_bytes = heap_bytes;
   header.rank_stride = cells_per_rank * cell_stride + heap_bytes;
   make_lock(header.lock);
+  header.segment_taken[0] = true;
   header.cell_space.reset(0, cells_per_rank);
   header.heap_space.reset(0, heap_bytes);
 }

@@ -39,6 +39,11 @@ const char* symbol(Compare compare) {
   return "?";
 }
 
+std::string whom(const Error& state, const Awaited& awaited) {
+  if (state.peer) return fmt::format("rank {}", state.peer->value);
+  return awaited.packets ? "packets" : "a deposit";
+}
+
 }  // namespace
 
 WaitStatus LaneWatch::wait(const Awaited& awaited, std::memory_order order) {
@@ -118,6 +123,7 @@ Error LaneWatch::describe(const Awaited& awaited) const {
   error.cell = awaited.signal.cell;
   error.seen = load(awaited, std::memory_order_relaxed);
   error.expected = awaited.value;
+  if (awaited.packets) return error;  // whoever writes the slots is not known
   error.peer = awaited.owner == team_.rank() ? team_.writer_of(awaited.signal.cell)
                                              : std::optional<Rank>(awaited.owner);
   return error;
@@ -125,12 +131,10 @@ Error LaneWatch::describe(const Awaited& awaited) const {
 
 void LaneWatch::notice(const Awaited& awaited) const {
   const Error state = describe(awaited);
-  const std::string whom =
-      state.peer ? fmt::format("rank {}", state.peer->value) : std::string("a deposit");
-  fmt::print(stderr,
-             "muster: rank {} lane {} has waited 10 s for {}: cell {} is {}, expected {} {}\n",
-             team_.rank().value, lane_.value, whom, awaited.signal.cell, *state.seen,
-             symbol(awaited.compare), awaited.value);
+  fmt::print(
+      stderr, "muster: rank {} lane {} has waited 10 s for {}: {} {} is {}, expected {} {}\n",
+      team_.rank().value, lane_.value, whom(state, awaited), awaited.packets ? "line" : "cell",
+      awaited.signal.cell, *state.seen, symbol(awaited.compare), awaited.value);
   std::fflush(stderr);
 }
 
@@ -139,9 +143,8 @@ WaitStatus LaneWatch::record(WaitStatus status, const Awaited* awaited) {
   if (status == WaitStatus::expired) {
     error_ = describe(*awaited);
     error_->code = ErrorCode::expired;
-    error_->what = fmt::format(
-        "waited {} ms for {}, in vain", team_.process().timeout.count(),
-        error_->peer ? fmt::format("rank {}", error_->peer->value) : std::string("a deposit"));
+    error_->what = fmt::format("waited {} ms for {}, in vain", team_.process().timeout.count(),
+                               whom(*error_, *awaited));
     return status;
   }
   error_ = team_.failure();

@@ -18,6 +18,7 @@ struct Awaited {
   std::uint32_t* word;
   Compare compare;
   std::uint32_t value;
+  bool packets = false;  // the flag of a line of packets; signal.cell is the line
 };
 
 class LaneWatch {

@@ -20,6 +20,8 @@ namespace muster::host {
 
 inline constexpr std::uint32_t max_ranks = 1024;
 inline constexpr std::uint32_t max_teams = 1024;
+// Segments that a job may have at a time: its own memory, and what ranks bring.
+inline constexpr std::uint32_t max_segments = 64;
 inline constexpr std::uint32_t no_rank = ~0U;
 inline constexpr std::size_t page = 4096;
 
@@ -70,8 +72,9 @@ struct JobHeader {
   std::uint64_t heap_bytes;              // per rank
   std::atomic<std::uint32_t> recovered;  // shrinks that succeeded
 
-  pthread_mutex_t lock;  // robust; guards the allocators and the use of team records
+  pthread_mutex_t lock;  // robust; guards the allocators and what is taken
   std::array<bool, max_teams> team_taken;
+  std::array<bool, max_segments> segment_taken;
   RangeAllocator cell_space;
   RangeAllocator heap_space;
 

@@ -18,6 +18,10 @@ std::uint32_t count_cores(const JobHeader& header) {
   return static_cast<std::uint32_t>(CPU_COUNT(&all));
 }
 
+std::vector<std::uint32_t> members_of(const TeamRecord& record) {
+  return {record.members.begin(), record.members.begin() + record.size};
+}
+
 }  // namespace
 
 TeamContext::TeamContext(std::shared_ptr<RankContext> rank, std::uint32_t number,
@@ -25,16 +29,22 @@ TeamContext::TeamContext(std::shared_ptr<RankContext> rank, std::uint32_t number
     : process_(std::move(rank)),
       parent_(parent),
       number_(number),
-      record_(process_->job->header().teams[number]) {
+      record_(process_->job->header().teams[number]),
+      segments_(*process_->job, members_of(record_)) {
   for (std::uint32_t member = 0; member < record_.size; ++member) {
     const std::uint32_t job_rank = record_.members[member];
     if (job_rank == process_->job_rank) rank_ = Rank{member};
-    cells_.push_back(job().cells_of(job_rank));
-    heaps_.push_back(job().heap_of(job_rank));
     sleepers_.push_back(&header().rank_records[job_rank].sleepers);
   }
   cores_ = count_cores(header());
-  segment_ = Segment{cells_.data(), heaps_.data()};
+  if (parent_ == nullptr) return;
+  std::vector<std::uint32_t> ranks_there;
+  for (const std::uint32_t job_rank : members_of(record_)) {
+    const auto everybody = members_of(parent_->record_);
+    ranks_there.push_back(
+        static_cast<std::uint32_t>(std::ranges::find(everybody, job_rank) - everybody.begin()));
+  }
+  segments_.inherit(parent_->segments_, ranks_there);
 }
 
 LaneContext TeamContext::lane_context(Lane lane, std::uint32_t lanes) const {
@@ -44,7 +54,7 @@ LaneContext TeamContext::lane_context(Lane lane, std::uint32_t lanes) const {
   context.lane = lane;
   context.lanes = lanes;
   context.verify = process_->verify;
-  context.segments = &segment_;
+  context.segments = segments_.table();
   context.sleepers = sleepers_.data();
   // Polling helps only while the lane that would answer has a core of its own.
   context.spins = header().ranks * lanes <= cores_ ? 320 : 1;

@@ -13,6 +13,7 @@
 
 #include "fabric/host/job.hpp"
 #include "fabric/host/liveness.hpp"
+#include "fabric/host/segments.hpp"
 
 namespace muster::host {
 
@@ -59,6 +60,9 @@ class TeamContext {
   [[nodiscard]] const std::shared_ptr<RankContext>& shared_process() const { return process_; }
   [[nodiscard]] std::uint32_t job_rank_of(Rank rank) const { return record_.members[rank.value]; }
 
+  [[nodiscard]] Segments& segments() { return segments_; }
+  [[nodiscard]] const Segments& segments() const { return segments_; }
+
   // A lane's view, without its watch.
   [[nodiscard]] LaneContext lane_context(Lane lane, std::uint32_t lanes) const;
 
@@ -91,11 +95,9 @@ class TeamContext {
   std::uint32_t number_;
   TeamRecord& record_;
   Rank rank_;
-  std::vector<std::byte*> cells_;
-  std::vector<std::byte*> heaps_;
   std::vector<std::atomic<std::uint32_t>*> sleepers_;
   std::uint32_t cores_ = 1;
-  Segment segment_;
+  Segments segments_;
   std::vector<Allocation> allocations_;
 };
 
