@@ -85,11 +85,13 @@ struct StepRate {
 
 // Marks one use of a barrier by all threads of a lane, so that the checker can tell a rank that
 // leaves call k before every rank has entered it ("stale pass"). `barrier` tells barriers apart
-// where a body uses several. On fabrics other than the model it just calls `use`.
+// where a body uses several; `reach` says who meets there. On fabrics other than the model it just
+// calls `use`.
 template <class F, class Use>
-WaitStatus barrier_call(F& fabric, Use&& use, std::uint32_t barrier = 0) {
-  if constexpr (requires { fabric.enter_call(barrier); }) {
-    fabric.enter_call(barrier);
+WaitStatus barrier_call(F& fabric, Use&& use, std::uint32_t barrier = 0,
+                        [[maybe_unused]] model::Reach reach = model::Reach::lane) {
+  if constexpr (requires { fabric.enter_call(barrier, reach); }) {
+    fabric.enter_call(barrier, reach);
     const WaitStatus status = use();
     fabric.leave_call(barrier, status);
     return status;

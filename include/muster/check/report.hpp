@@ -111,6 +111,16 @@ struct Event {
   bool past = false;   // in the causal past of the failure
 };
 
+// What one rank did in one execution.
+struct Cost {
+  std::uint64_t rounds = 0;        // the longest chain of deposits that were waited for
+  std::uint64_t notifies = 0;      // to other ranks, hands and put_signals among them
+  std::uint64_t own_notifies = 0;  // to itself, take-backs and takes among them
+  std::uint64_t waits = 0;         // wait, wait_any, hand, take
+  std::uint64_t flushes = 0;
+  std::uint64_t bytes = 0;  // sent to other ranks, or fetched from them
+};
+
 struct Report {
   Verdict verdict = Verdict::bounded;
   std::uint64_t executions = 0;   // explored to their end (leaves of the search)
@@ -122,6 +132,7 @@ struct Report {
   std::vector<Event> events;      // of the failing execution, with Options::trace
   std::string replay;             // choices that reproduce the failing execution
   std::vector<Site> sites;        // operations that were run
+  std::vector<Cost> costs;        // of the last execution, by rank
   // What Team::outcome recorded, for each way in which a whole execution ended.
   std::set<std::vector<std::uint64_t>> outcomes;
 

@@ -29,6 +29,9 @@ using Where = std::source_location;
 
 enum class Access : std::uint8_t { read, write, remote_add };
 
+// Who meets at a barrier: the same lane of every rank, all lanes of one rank, all lanes of all.
+enum class Reach : std::uint8_t { lane, rank, team };
+
 // `count` elements of `element` bytes each, from `offset` bytes into a segment.
 struct Span {
   std::uint32_t segment = 0;
@@ -208,7 +211,7 @@ class Fabric {
   void flush(Where where = Where::current());
 
   // For check::barrier_call and the bodies of checks; see muster/check.hpp.
-  void enter_call(std::uint32_t barrier, Where where = Where::current());
+  void enter_call(std::uint32_t barrier, Reach reach = Reach::lane, Where where = Where::current());
   void leave_call(std::uint32_t barrier, WaitStatus status, Where where = Where::current());
   void expect(bool holds, std::string_view what = "expectation", Where where = Where::current());
   void outcome(std::uint64_t value);

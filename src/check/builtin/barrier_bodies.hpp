@@ -1,0 +1,177 @@
+// What a barrier is for, as bodies over any barrier: data that each use must, or need not, carry.
+#pragma once
+
+#include <cstdint>
+
+#include "muster/barrier/use.hpp"
+#include "muster/check.hpp"
+
+namespace muster::check::builtin {
+
+using model::Reach;
+
+// The windows that the bodies below write and read, and what they expect there.
+class Exchange {
+ public:
+  Exchange(model::Team& team, std::uint32_t lanes, Reach reach)
+      : own_(*team.window<std::uint32_t>({lanes}, "own")),
+        inbox_(*team.window<std::uint32_t>({team.size(), lanes}, "inbox")),
+        reach_(reach) {}
+
+  // Into the own window, by the lane's last thread.
+  template <class F>
+  void write_own(F& fabric, std::uint32_t call) const {
+    if (fabric.thread() + 1 == fabric.threads())
+      fabric.local(own_)[fabric.lane().value] = number(fabric.rank(), fabric.lane(), call);
+  }
+
+  // From the own window into every peer's inbox.
+  template <class F>
+  void put(F& fabric) const {
+    fabric.converge();  // thread 0 moves what the last one wrote
+    const std::int64_t to = inbox_.at(fabric.rank().value, fabric.lane().value);
+    for (std::uint32_t peer = 0; peer < fabric.size(); ++peer)
+      if (Rank{peer} != fabric.rank())
+        fabric.put(inbox_, Rank{peer}, to, own_, fabric.lane().value, 1);
+  }
+
+  // The peers' own windows, where they lie.
+  template <class F>
+  void read_peers(F& fabric, std::uint32_t call) const {
+    each_of_reach(fabric, [&](Rank rank, Lane lane) {
+      auto tile = fabric.template tile<std::uint32_t, 1, 1>();
+      const Box box{0, lane.value, 1, 1};
+      if (rank == fabric.rank())
+        fabric.load(tile, own_, box);
+      else
+        fabric.remote_load(tile, own_, rank, box);
+      tile.each([&](std::int64_t, std::int64_t, std::uint32_t seen) {
+        fabric.expect(seen == number(rank, lane, call),
+                      "a peer's own window holds this call's number");
+      });
+    });
+  }
+
+  // What the peers have put into the own inbox, by the lane's last thread.
+  template <class F>
+  void read_inbox(F& fabric, std::uint32_t call) const {
+    if (fabric.thread() + 1 != fabric.threads()) return;
+    each_of_reach(fabric, [&](Rank rank, Lane lane) {
+      if (rank == fabric.rank()) return;
+      const std::uint32_t seen = fabric.local(inbox_)[inbox_.at(rank.value, lane.value)];
+      fabric.expect(seen == number(rank, lane, call), "the inbox holds this call's numbers");
+    });
+  }
+
+ private:
+  static std::uint32_t number(Rank rank, Lane lane, std::uint32_t call) {
+    return 1 + call * 10'000 + lane.value * 100 + rank.value;
+  }
+
+  template <class F, class Visit>
+  void each_of_reach(F& fabric, Visit&& visit) const {
+    for (std::uint32_t rank = 0; rank < fabric.size(); ++rank)
+      for (std::uint32_t lane = 0; lane < fabric.lanes(); ++lane) {
+        if (reach_ == Reach::lane && Lane{lane} != fabric.lane()) continue;
+        if (reach_ == Reach::rank && Rank{rank} != fabric.rank()) continue;
+        visit(Rank{rank}, Lane{lane});
+      }
+  }
+
+  WindowRef<std::uint32_t> own_;
+  WindowRef<std::uint32_t> inbox_;
+  Reach reach_;
+};
+
+template <class Barrier, class F>
+bool meet(const Barrier& barrier, F& fabric, BarrierUse how, Reach reach) {
+  return barrier_call(
+             fabric, [&] { return barrier.sync(fabric, how); }, 0, reach) == WaitStatus::ok;
+}
+
+// Everything before is visible after, and what was read before may be overwritten after.
+template <class Barrier>
+void full(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
+          Reach reach = Reach::lane) {
+  const Exchange data(team, lanes, reach);
+  (void)team.lanes(lanes, [&](auto& fabric) {
+    for (std::uint32_t call = 0; call < calls; ++call) {
+      data.write_own(fabric, call);
+      data.put(fabric);
+      if (!meet(barrier, fabric, use::full, reach)) return;
+      data.read_peers(fabric, call);
+      data.read_inbox(fabric, call);
+      if (!meet(barrier, fabric, use::full, reach)) return;
+    }
+  });
+}
+
+// The same in the scoped form, whose state stays in registers.
+template <class Barrier>
+void scoped(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
+            Reach reach = Reach::lane) {
+  const Exchange data(team, lanes, reach);
+  (void)team.lanes(lanes, [&](auto& fabric) {
+    return barrier.scoped(fabric, [&](auto& scope) {
+      const auto met = [&] {
+        return barrier_call(
+                   fabric, [&] { return scope.sync(); }, 0, reach) == WaitStatus::ok;
+      };
+      for (std::uint32_t call = 0; call < calls; ++call) {
+        data.write_own(fabric, call);
+        data.put(fabric);
+        if (!met()) return;
+        data.read_peers(fabric, call);
+        data.read_inbox(fabric, call);
+        if (!met()) return;
+      }
+    });
+  });
+}
+
+// One kernel writes, the next one begins with the barrier and reads.
+template <class Barrier>
+void entry(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
+           Reach reach = Reach::lane) {
+  const Exchange data(team, lanes, reach);
+  for (std::uint32_t call = 0; call < calls; ++call) {
+    (void)team.lanes(lanes, [&](auto& fabric) {
+      data.write_own(fabric, call);
+      data.put(fabric);
+    });
+    (void)team.lanes(lanes, [&](auto& fabric) {
+      if (!meet(barrier, fabric, use::entry, reach)) return;
+      data.read_peers(fabric, call);
+      data.read_inbox(fabric, call);
+      (void)meet(barrier, fabric, use::full, reach);
+    });
+  }
+}
+
+// The peers have read the own window: it may be written again, here and in the next kernel.
+template <class Barrier>
+void exit(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
+          Reach reach = Reach::lane) {
+  const Exchange data(team, lanes, reach);
+  (void)team.lanes(lanes, [&](auto& fabric) {
+    for (std::uint32_t call = 0; call < calls; ++call) {
+      data.write_own(fabric, call);
+      if (!meet(barrier, fabric, use::full, reach)) return;
+      data.read_peers(fabric, call);
+      if (!meet(barrier, fabric, use::exit, reach)) return;
+    }
+  });
+  (void)team.lanes(lanes, [&](auto& fabric) { data.write_own(fabric, calls); });
+}
+
+// The lanes meet; nothing else.
+template <class Barrier>
+void rendezvous(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
+                Reach reach = Reach::lane) {
+  (void)team.lanes(lanes, [&](auto& fabric) {
+    for (std::uint32_t call = 0; call < calls; ++call)
+      if (!meet(barrier, fabric, use::rendezvous, reach)) return;
+  });
+}
+
+}  // namespace muster::check::builtin

@@ -1,0 +1,44 @@
+// FlipBarrier in each of its uses; it leaves its cells zero.
+#include "muster/barrier/flip.hpp"
+
+#include "check/builtin/barrier_bodies.hpp"
+#include "muster/check.hpp"
+
+namespace {
+namespace builtin = muster::check::builtin;
+using builtin::Reach;
+}  // namespace
+
+MUSTER_CHECK(flip_barrier,
+             {.ranks = 3, .calls = 2, .about = "everything before is visible after"}) {
+  const muster::FlipBarrier barrier(team);
+  team.promise_zero(barrier.rows());
+  builtin::full(team, lanes, calls, barrier);
+}
+
+MUSTER_CHECK(entry, {.ranks = 3,
+                     .calls = 2,
+                     .group = "flip_barrier",
+                     .about = "earlier kernels' writes become visible"}) {
+  const muster::FlipBarrier barrier(team);
+  team.promise_zero(barrier.rows());
+  builtin::entry(team, lanes, calls, barrier);
+}
+
+MUSTER_CHECK(exit, {.ranks = 3,
+                    .calls = 2,
+                    .group = "flip_barrier",
+                    .about = "the peers have finished reading"}) {
+  const muster::FlipBarrier barrier(team);
+  team.promise_zero(barrier.rows());
+  builtin::exit(team, lanes, calls, barrier);
+}
+
+MUSTER_CHECK(rendezvous, {.ranks = 3,
+                          .calls = 2,
+                          .group = "flip_barrier",
+                          .about = "the lanes meet, no data"}) {
+  const muster::FlipBarrier barrier(team);
+  team.promise_zero(barrier.rows());
+  builtin::rendezvous(team, lanes, calls, barrier);
+}

@@ -1,0 +1,133 @@
+// What the checks themselves tell the model: uses of barriers, assertions, changes to try.
+#include <fmt/format.h>
+
+#include "check/execution.hpp"
+#include "check/sites.hpp"
+
+namespace muster::check::engine {
+
+namespace {
+std::uint64_t entry_key(std::uint32_t barrier, std::uint32_t call) {
+  return (std::uint64_t{barrier} << 32U) | call;
+}
+}  // namespace
+
+void Execution::enter_call(Thread& self, std::uint32_t barrier, model::Reach reach, Where where) {
+  step(self, "enter", where);
+  self.call = {true, barrier, self.lane, self.calls_made[barrier]++, reach};
+  entries_[entry_key(barrier, self.call.call)].push_back({self.rank, self.lane, self.stamp()});
+  if (tracing_) note(self, where, fmt::format("enters call {} of the barrier", self.call.call));
+}
+
+// Every thread of each lane that meets here must have entered in the causal past.
+void Execution::leave_call(Thread& self, std::uint32_t barrier, WaitStatus status, Where where) {
+  step(self, "leave", where);
+  const CallTag call = self.call;
+  self.call = {};
+  if (tracing_) note(self, where, fmt::format("leaves call {} of the barrier", call.call));
+  if (status != WaitStatus::ok || unwinding_) return;
+  std::vector<std::uint32_t> heard(static_cast<std::size_t>(options_.ranks) * self.lanes, 0);
+  for (const Entry& entry : entries_[entry_key(barrier, call.call)])
+    if (self.cause.has(entry.stamp) && entry.lane < self.lanes)
+      ++heard[entry.rank * self.lanes + entry.lane];
+  for (std::uint32_t i = 0; i < heard.size(); ++i) {
+    const std::uint32_t rank = i / self.lanes;
+    const std::uint32_t lane = i % self.lanes;
+    if (call.reach == model::Reach::lane && lane != self.lane) continue;
+    if (call.reach == model::Reach::rank && rank != self.rank) continue;
+    if (heard[i] >= options_.threads) continue;
+    found(self, Kind::stale_pass,
+          fmt::format("{} leaves call {} of the barrier without having heard that rank {}{} has "
+                      "entered it",
+                      name_of_thread(self), call.call, rank,
+                      self.lanes > 1 ? fmt::format(" lane {}", lane) : ""),
+          fmt::format("nothing that rank {} gave after its entry leads to this exit; what was "
+                      "taken instead is left over from another call, or from another rank",
+                      rank),
+          fmt::format("call {} of barrier {}, lane {}", call.call, barrier, self.lane));
+  }
+}
+
+void Execution::expect(Thread& self, bool holds, std::string_view what, Where where) {
+  self.where = where;
+  if (holds) return;
+  found(self, Kind::expect, fmt::format("{}: does not hold on {}", what, name_of_thread(self)), "",
+        std::string(what));
+}
+
+bool Execution::contract(Thread& self, bool holds, const std::string& what, Where where) {
+  if (holds) return true;
+  self.where = where;
+  found(self, Kind::contract, fmt::format("{}: {}", name_of_thread(self), what), "", what);
+  return false;
+}
+
+void Execution::note(Thread& self, Where where, std::string what) {
+  if (unwinding_) return;
+  trace_.push_back({self.id, self.epoch(), std::move(what), where});
+}
+
+Order Execution::changed_order(const char* operation, Order order, Where where) {
+  if (keeping_sites_) {
+    Site site = site_of(operation, where);
+    site.order = order;
+    sites_.emplace(site.key(), site);
+  }
+  if (options_.profile == Profile::sc) return Order::acq_rel;
+  if (options_.changes.empty()) return order;
+  if (changed(operation, where, Change::relax)) return Order::relaxed;
+  if (changed(operation, where, Change::release))
+    return order == Order::acquire ? Order::acq_rel : Order::release;
+  if (changed(operation, where, Change::acquire))
+    return order == Order::release ? Order::acq_rel : Order::acquire;
+  return order;
+}
+
+bool Execution::changed(const char* operation, Where where, Change change) {
+  if (keeping_sites_ && change == Change::drop) {
+    const Site site = site_of(operation, where);
+    sites_.emplace(site.key(), site);
+  }
+  if (options_.changes.empty()) return false;
+  const auto at = options_.changes.find(site_of(operation, where).key());
+  return at != options_.changes.end() && at->second == change;
+}
+
+void Execution::change_before(Thread& self, const char* operation, Where where) {
+  if (keeping_sites_) {
+    const Site site = site_of(operation, where);
+    sites_.emplace(site.key(), site);
+  }
+  if (options_.changes.empty()) return;
+  if (changed(operation, where, Change::flush_before)) finish_transfers(self);
+  if (changed(operation, where, Change::converge_before)) meet_by_force(self);
+}
+
+void Execution::change_after(Thread& self, const char* operation, Where where) {
+  if (!options_.changes.empty() && changed(operation, where, Change::converge_after))
+    meet_by_force(self);
+}
+
+// Stands for a converge that the source does not have: the siblings run on until they block, and
+// their clocks are joined. They may run further than a real converge would let them.
+void Execution::meet_by_force(Thread& self) {
+  if (unwinding_ || options_.threads == 1) return;
+  Thread* const lane = &threads_[self.rank * per_rank_ + 1 + self.lane * options_.threads];
+  for (bool busy = true; busy;) {
+    busy = false;
+    for (Thread* thread = lane; thread != lane + options_.threads; ++thread)
+      busy = busy || (thread != &self && thread->state == ThreadState::runnable && !thread->forced);
+    if (!busy) break;
+    self.forced = true;
+    ready_.push_back(self.id);
+    block(self, ThreadState::runnable);
+  }
+  self.forced = false;
+  for (Thread* thread = lane; thread != lane + options_.threads; ++thread) {
+    self.hb.join(thread->hb);
+    self.cause.join(thread->cause);
+    self.issued.join(thread->issued);
+  }
+}
+
+}  // namespace muster::check::engine

@@ -1,0 +1,75 @@
+// A signal cell: the bag of deposits that reached it, and who has read which of them.
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+#include <vector>
+
+#include "check/bits.hpp"
+#include "check/clock.hpp"
+#include "muster/fabric/model.hpp"
+#include "muster/types.hpp"
+
+namespace muster::check::engine {
+
+// Which use of which barrier an operation belongs to (check::barrier_call).
+struct CallTag {
+  bool inside = false;
+  std::uint32_t barrier = 0;
+  std::uint32_t lane = 0;
+  std::uint32_t call = 0;
+  model::Reach reach = model::Reach::lane;
+  friend bool operator==(const CallTag&, const CallTag&) = default;
+};
+
+struct Deposit {
+  std::uint32_t thread = 0;  // who issued it
+  std::uint32_t value = 0;
+  NotifyOp op = NotifyOp::set;
+  Order order = Order::release;
+  bool own_agent = false;  // put_signal: a writer of its own
+  Stamp stamp;             // known to whoever's clock has reached it
+  Clock view;              // what a reader that acquires learns
+  Clock cause;             // program order and every reads-from edge up to here
+  Bits before;             // the deposits on this cell that its thread had to see; closed
+  CallTag call;
+  std::uint64_t depth = 0;  // of the chain of deposits up to this one
+  std::source_location where;
+};
+
+struct Reading {
+  std::uint32_t thread = 0;
+  std::uint32_t epoch = 0;  // of the thread
+  Bits set;
+};
+
+struct Cell {
+  std::uint32_t rank = 0;
+  std::uint32_t number = 0;
+  bool live = false;
+  bool promised_zero = false;
+  // Cleared by count, so that their memory is kept from one execution to the next.
+  std::vector<Deposit> deposits;
+  std::uint32_t count = 0;
+  std::vector<Reading> readings;
+  Bits sets;                                 // which deposits are sets
+  std::vector<std::uint32_t> taken_back_by;  // threads that gave a negative add
+  std::vector<std::uint32_t> readers;        // threads that waited, tested or read
+  std::uint32_t consumed = 0;                // credits taken back so far
+
+  void reset();
+  Deposit& append();
+
+  // The value of a set of deposits. Sets are ordered (or there was a clobber), and the order of
+  // issue is one of their orders.
+  [[nodiscard]] std::uint32_t value(const Bits& set) const;
+  // The part of a closed set that its value contains: from the last set on.
+  [[nodiscard]] Bits contained(const Bits& set) const;
+  [[nodiscard]] Bits all() const;
+  // What a thread with this clock must see: deposits that happen before, and what was read by
+  // itself or by readers that happen before. With `issued` also those of its lane that it knows to
+  // be on their way: they take effect in program order (contract 4).
+  [[nodiscard]] Bits known(const Clock& clock, const Clock* issued) const;
+};
+
+}  // namespace muster::check::engine

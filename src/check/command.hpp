@@ -1,0 +1,37 @@
+// What `muster check` and a program with muster::check_main do with their arguments.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "muster/check.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace muster::check {
+
+struct Command {
+  std::vector<std::string> names;  // none: all that are registered
+  bool list = false;
+  std::optional<std::uint32_t> ranks, calls, lanes, threads;
+  std::optional<std::string> profile;
+  std::string random;  // SEED,N
+  bool pct = false;
+  std::optional<std::uint32_t> expire;
+  std::string replay;
+  std::string json;
+  bool search = false;  // even where there is a certificate
+  bool weaken = false;  // look for orders that are stronger than needed
+  std::uint64_t executions = 2'000'000;
+};
+
+void add_options(CLI::App& app, Command& command);
+
+// The exit status: 0 as asked, 1 refuted, 2 usage, 3 bounded.
+[[nodiscard]] int run(const Command& command);
+
+}  // namespace muster::check

@@ -1,0 +1,150 @@
+#include "check/configuration.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace muster::check {
+
+std::string replay_string(const Options& options, const std::string& choices) {
+  return fmt::format("n={},c={},l={},t={},p={},x={}:{}", options.ranks, options.calls,
+                     options.lanes, options.threads, name_of(options.profile), options.expire,
+                     choices);
+}
+
+namespace {
+
+bool read_number(std::string_view text, std::uint32_t& number) {
+  const auto end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc{} && read.ptr == end;
+}
+
+bool read_field(std::string_view field, Options& options) {
+  if (field.size() < 3 || field[1] != '=') return false;
+  const std::string_view value = field.substr(2);
+  switch (field[0]) {
+    case 'n': return read_number(value, options.ranks) && options.ranks > 0;
+    case 'c': return read_number(value, options.calls);
+    case 'l': return read_number(value, options.lanes) && options.lanes > 0;
+    case 't': return read_number(value, options.threads) && options.threads > 0;
+    case 'x': return read_number(value, options.expire);
+    case 'p':
+      if (const auto profile = profile_of(std::string(value))) {
+        options.profile = *profile;
+        return true;
+      }
+      return false;
+    default: return false;
+  }
+}
+
+// What a single change could be, and whether it goes in the right direction.
+bool reads(const std::string& operation) {
+  return operation == "wait" || operation == "test" || operation == "read" ||
+         operation == "wait_any" || operation == "take";
+}
+bool deposits(const std::string& operation) {
+  return operation == "notify" || operation == "hand";
+}
+bool releases(Order order) {
+  return order == Order::release || order == Order::acq_rel;
+}
+bool acquires(Order order) {
+  return order == Order::acquire || order == Order::acq_rel;
+}
+
+std::vector<Change> strengthenings(const Site& site, const Options& options) {
+  std::vector<Change> changes;
+  const bool moves = site.operation == "put" || site.operation == "get";
+  if (deposits(site.operation) && !releases(site.order)) changes.push_back(Change::release);
+  if (reads(site.operation) && !acquires(site.order)) changes.push_back(Change::acquire);
+  if (options.profile == Profile::rdma && (deposits(site.operation) || moves))
+    changes.push_back(Change::flush_before);
+  if (options.threads > 1 && deposits(site.operation)) changes.push_back(Change::converge_before);
+  if (options.threads > 1 && reads(site.operation)) changes.push_back(Change::converge_after);
+  return changes;
+}
+
+std::vector<Change> weakenings(const Site& site, const Options& options) {
+  if (deposits(site.operation) && releases(site.order)) return {Change::relax};
+  if (reads(site.operation) && acquires(site.order)) return {Change::relax};
+  if (site.operation == "flush" && options.profile == Profile::rdma) return {Change::drop};
+  if (site.operation == "converge" && options.threads > 1) return {Change::drop};
+  return {};
+}
+
+constexpr std::uint64_t rerun_executions = 20'000;
+
+std::vector<Repair> that_pass(const Entry& entry, Options options, const Report& report,
+                              std::vector<Change> (*candidates)(const Site&, const Options&)) {
+  std::vector<Repair> repairs;
+  options.executions = rerun_executions;
+  options.replay.clear();
+  options.trace = false;
+  for (const Site& site : report.sites)
+    for (const Change change : candidates(site, options)) {
+      options.changes = {{site.key(), change}};
+      if (explore(options, entry.body).good()) repairs.push_back({site, change});
+    }
+  return repairs;
+}
+
+}  // namespace
+
+bool read_replay(const std::string& text, Options& options) {
+  const auto colon = text.find(':');
+  if (colon == std::string::npos) return false;
+  std::string_view rest(text.data(), colon);
+  while (!rest.empty()) {
+    const auto comma = rest.find(',');
+    if (!read_field(rest.substr(0, comma), options)) return false;
+    rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
+  }
+  options.replay = text.substr(colon + 1);
+  return !options.replay.empty();
+}
+
+Smallest smallest_failure(const Entry& entry, const Options& options, Kind kind) {
+  Options smaller = options;
+  smaller.executions = rerun_executions;
+  smaller.trace = true;
+  for (smaller.ranks = std::min(2U, options.ranks); smaller.ranks <= options.ranks; ++smaller.ranks)
+    for (smaller.calls = 1; smaller.calls <= options.calls; ++smaller.calls) {
+      if (smaller.ranks == options.ranks && smaller.calls == options.calls) break;
+      Report report = explore(smaller, entry.body);
+      if (report.verdict == Verdict::refuted && report.has(kind)) return {smaller, report};
+    }
+  Options same = options;
+  same.trace = true;
+  return {same, explore(same, entry.body)};
+}
+
+std::vector<Repair> single_repairs(const Entry& entry, const Options& options,
+                                   const Report& report) {
+  return that_pass(entry, options, report, strengthenings);
+}
+
+std::vector<Repair> single_weakenings(const Entry& entry, const Options& options,
+                                      const Report& report) {
+  return that_pass(entry, options, report, weakenings);
+}
+
+std::string describe(const Repair& repair) {
+  const Site& site = repair.site;
+  const std::string where = fmt::format("{}:{}", site.file, site.line);
+  switch (repair.change) {
+    case Change::release: return fmt::format("{}: let the {} release", where, site.operation);
+    case Change::acquire: return fmt::format("{}: let the {} acquire", where, site.operation);
+    case Change::relax: return fmt::format("{}: the {} may be relaxed", where, site.operation);
+    case Change::flush_before: return fmt::format("{}: flush before the {}", where, site.operation);
+    case Change::converge_before:
+      return fmt::format("{}: converge before the {}", where, site.operation);
+    case Change::converge_after:
+      return fmt::format("{}: converge after the {}", where, site.operation);
+    case Change::drop: return fmt::format("{}: the {} may be left out", where, site.operation);
+  }
+  return where;
+}
+
+}  // namespace muster::check

@@ -1,0 +1,37 @@
+// Configurations of a check: from a command, into a replay string and back, and smaller ones.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "muster/check.hpp"
+
+namespace muster::check {
+
+// "n=3,c=2,l=1,t=1,p=rdma,x=0:0.1.2": the configuration, and the choices of Report::replay.
+[[nodiscard]] std::string replay_string(const Options& options, const std::string& choices);
+// Sets what the string says; false where it is not one.
+[[nodiscard]] bool read_replay(const std::string& text, Options& options);
+
+// The smallest configuration, first in ranks and then in calls, up to `options`, that fails with
+// `kind`; and its report, with the events of the failing execution.
+struct Smallest {
+  Options options;
+  Report report;
+};
+[[nodiscard]] Smallest smallest_failure(const Entry& entry, const Options& options, Kind kind);
+
+// A change at one place of the source after which the configuration is no longer refuted.
+struct Repair {
+  Site site;
+  Change change;
+};
+[[nodiscard]] std::vector<Repair> single_repairs(const Entry& entry, const Options& options,
+                                                 const Report& report);
+// Changes that weaken one place and leave the configuration correct.
+[[nodiscard]] std::vector<Repair> single_weakenings(const Entry& entry, const Options& options,
+                                                    const Report& report);
+[[nodiscard]] std::string describe(const Repair& repair);
+
+}  // namespace muster::check

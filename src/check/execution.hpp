@@ -1,0 +1,303 @@
+// One execution: the state of the model, and the loop that runs its fibers.
+//
+// All operations that read no signal run as soon as their thread can; where every thread is blocked,
+// a Scheduler decides which read goes on and what it takes.
+#pragma once
+
+#include <boost/context/fiber.hpp>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <source_location>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "check/memory.hpp"
+#include "check/stack_pool.hpp"
+#include "check/thread.hpp"
+#include "muster/check/report.hpp"
+
+namespace muster::check::engine {
+
+using Where = std::source_location;
+
+struct Decision {
+  enum class Action : std::uint8_t { none, take, expire } action = Action::none;
+  std::uint32_t thread = 0;
+  std::uint32_t look = 0;
+  const Bits* set = nullptr;
+};
+
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+  virtual void begin() {}
+  // Every thread is blocked or done, and at least one is at a read.
+  virtual Decision pick(Execution& run) = 0;
+  // A deposit has been appended to the cell.
+  virtual void deposited(Execution&, std::uint32_t /*cell*/) {}
+};
+
+// A read that was answered, for the judgement of condition D.
+struct Taken {
+  ReadKind kind = ReadKind::wait;
+  std::uint32_t thread = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t cell = 0;
+  std::uint32_t looks = 1;
+  Compare compare = Compare::ge;
+  std::uint32_t value = 0;
+  Order order = Order::acquire;
+  Bits must;
+  Bits set;
+  Where where;
+};
+
+enum class Ending : std::uint8_t {
+  done,     // every set-up returned
+  stuck,    // the rest is blocked for good: there is a finding
+  dropped,  // a read that was put off got no new deposit
+  stopped,  // after a finding that nothing sensible can follow
+};
+
+// A thing that happened, kept where the execution is traced.
+struct Step {
+  std::uint32_t thread = 0;
+  std::uint32_t epoch = 0;
+  std::string what;
+  Where where;
+};
+
+// What is known about a cell over all executions of one exploration: the search treats it as
+// value-sensitive once anything but adds and growing sets, awaited with ge or gt, was seen.
+struct Sensitivity {
+  std::set<std::uint64_t> cells;    // by rank and number
+  std::set<std::uint64_t> several;  // cells with more than one reading thread
+  bool changed = false;
+  [[nodiscard]] static std::uint64_t key(std::uint32_t rank, std::uint32_t number) {
+    return (std::uint64_t{rank} << 32U) | number;
+  }
+  void mark(std::uint64_t cell) { changed = cells.insert(cell).second || changed; }
+  void mark_several(std::uint64_t cell) { changed = several.insert(cell).second || changed; }
+};
+
+class OverflowGuard;
+
+class Execution {
+ public:
+  Execution(const Options& options, const std::function<void(model::Team&)>& body);
+  ~Execution();
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  Ending run(Scheduler& strategy);
+
+  // ---- what happened, for strategies, the certificate and reports
+  [[nodiscard]] const Options& options() const { return options_; }
+  [[nodiscard]] std::vector<Thread>& threads() { return threads_; }
+  [[nodiscard]] Cell& cell(std::uint32_t index) { return cells_[index]; }
+  [[nodiscard]] std::uint32_t cells() const { return static_cast<std::uint32_t>(cells_.size()); }
+  [[nodiscard]] const std::vector<Taken>& taken() const { return taken_; }
+  [[nodiscard]] const std::vector<Finding>& findings() const { return findings_; }
+  [[nodiscard]] const std::vector<Step>& trace() const { return trace_; }
+  // The clock whose past the first finding's past is.
+  [[nodiscard]] const Clock& finding_past() const { return finding_past_; }
+  [[nodiscard]] std::uint64_t steps() const { return steps_; }
+  [[nodiscard]] std::uint32_t expired() const { return expired_; }
+  [[nodiscard]] bool aborted() const { return aborted_; }
+  [[nodiscard]] Sensitivity& sensitivity() { return sensitivity_; }
+  [[nodiscard]] std::vector<std::uint64_t> outcome() const;
+  [[nodiscard]] std::vector<Site> sites() const;
+  [[nodiscard]] const std::vector<Cost>& costs() const { return costs_; }
+  void keep_trace(bool keep) { tracing_ = keep; }
+  void keep_sites(bool keep) { keeping_sites_ = keep; }
+  // Thread::state is reading, and something it may take has come since it was put off.
+  [[nodiscard]] bool awaits_decision(const Thread& thread) const;
+  [[nodiscard]] bool satisfied_in_full(const Thread& thread) const;
+  // sc: is there one order of everything that explains what was read?
+  [[nodiscard]] bool explained_by_one_order() const;
+  // sc: something was wrong that no one order explains, and was passed over.
+  [[nodiscard]] bool unexplained() const { return unexplained_; }
+  // sc: every set of every read is tried, not only the minimal ones.
+  void exact_sc(bool exact);
+  [[nodiscard]] bool is_exact_sc() const { return exact_sc_; }
+
+  // ---- names
+  [[nodiscard]] std::string name_of_cell(const Cell& cell) const;
+  [[nodiscard]] std::string name_of_thread(const Thread& thread) const;
+  [[nodiscard]] std::string describe_read(const Thread& thread) const;
+
+  // ---- the operations of the fabric; each begins with step()
+  void converge(Thread& self, WaitStatus& status, const char* kind, Where where);
+  void broadcast(Thread& self, void* value, std::size_t size, Where where);
+  void notify(Thread& self, Signal signal, Rank peer, std::uint32_t value, NotifyOp op, Order order,
+              Where where);
+  WaitStatus read_signal(Thread& self, ReadKind kind, const Condition* conditions,
+                         std::uint32_t count, Rank owner, Order order, Where where);
+  std::uint32_t counter(Thread& self, Counter counter, Where where);
+  void set_counter(Thread& self, Counter counter, std::uint32_t value, Where where);
+  void* touch(Thread& self, Rank rank, model::Span span, model::Access access);
+  void put(Thread& self, model::Span to, Rank peer, model::Span from, bool async, Where where);
+  void get(Thread& self, model::Span to, model::Span from, Rank peer, bool async, Where where);
+  void put_signal(Thread& self, model::Span to, Rank peer, model::Span from, Signal signal,
+                  std::uint32_t value, NotifyOp op, Where where);
+  void* move_element(Thread& self, model::Span span, Rank peer, model::Access access, bool remote);
+  void flush(Thread& self, Where where);
+  void enter_call(Thread& self, std::uint32_t barrier, model::Reach reach, Where where);
+  void leave_call(Thread& self, std::uint32_t barrier, WaitStatus status, Where where);
+  void expect(Thread& self, bool holds, std::string_view what, Where where);
+  bool contract(Thread& self, bool holds, const std::string& what, Where where);
+  void step(Thread& self, const char* operation, Where where);
+  void note(Thread& self, Where where, std::string what);  // only while tracing
+  [[nodiscard]] bool tracing() const { return tracing_; }
+
+  // ---- set-up calls
+  struct SetupCall {
+    std::string what;  // the call with its arguments, the same on every rank
+    std::uint32_t first = 0;
+    std::uint32_t arrived = 0;
+    Where where;
+  };
+  // Meets the other ranks at the self's next set-up call; make() runs once, on the first arrival.
+  std::uint32_t meet(Thread& self, const std::string& what,
+                     const std::function<std::uint32_t()>& make, Where where);
+  std::uint32_t new_segment(std::uint64_t bytes, std::uint32_t element, const std::string& name);
+  [[nodiscard]] bool has_window(const std::string& name) const;
+  [[nodiscard]] std::uint64_t segment_bytes(std::uint32_t segment) const;
+  std::uint32_t new_cells(std::uint32_t count, const std::string& name, std::uint32_t ranks);
+  std::uint32_t new_counters(std::uint32_t count);
+  [[nodiscard]] std::uint32_t counters_of(std::uint32_t first_cell) const;
+  void free_segment(Thread& self, std::uint32_t segment, Where where);
+  void free_cells(Thread& self, std::uint32_t first, std::uint32_t count, Where where);
+  void promise_zero(Thread& self, std::uint32_t first, std::uint32_t count);
+  Result<void> launch(Thread& self, std::uint32_t count,
+                      const std::function<Result<void>(model::Fabric&)>& body, Where where);
+  void abort(Thread& self, std::string_view reason, Where where);
+
+  static Execution* current();
+  [[nodiscard]] Thread* running() { return running_; }
+
+ private:
+  struct Block {  // a run of cells that was made together
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    std::uint32_t ranks = 0;     // of rows; 0: signals
+    std::uint32_t counters = 0;  // the first one of rows
+    std::string name;
+  };
+  struct Entry {  // a thread that entered a barrier
+    std::uint32_t rank = 0;
+    std::uint32_t lane = 0;
+    Stamp stamp;
+  };
+
+  // sc only: reads and deposits in the order of execution.
+  struct Logged {
+    bool reads = false;
+    std::uint32_t cell = 0;
+    std::uint32_t deposit = 0;
+    Bits set;
+    Stamp stamp;
+    Clock cause;
+  };
+
+  void reset();
+  Ending loop(Scheduler& strategy);
+  bool resume_guarded(Thread& thread);
+  bool expire_lowest();
+  void start(Thread& thread, std::function<void(Thread&)> body);
+  void resume(Thread& thread);
+  void block(Thread& self, ThreadState state);
+  void ready(Thread& thread);
+  void run_ready();
+  void finish_lane(Thread& thread);
+  void unwind();
+  Ending judge_stuck();
+  void judge_end();
+  void report_divergence_or_deadlock();
+  void apply(const Decision& decision);
+  void take(Thread& thread, std::uint32_t look, const Bits& set);
+
+  Deposit& deposit(Thread& self, std::uint32_t cell, std::uint32_t value, NotifyOp op, Order order,
+                   const Bits* after, bool own_agent, Where where);
+  void check_clobber(Thread& self, const Cell& cell, const Deposit& deposit);
+  void check_take_back(Thread& self, Cell& cell, const Deposit& deposit);
+  void classify(Cell& cell, const Deposit& deposit);
+  void meet_lane(Thread& self);
+  [[nodiscard]] Order changed_order(const char* operation, Order order, Where where);
+  [[nodiscard]] bool changed(const char* operation, Where where, Change change);
+  void change_before(Thread& self, const char* operation, Where where);
+  void change_after(Thread& self, const char* operation, Where where);
+  void meet_by_force(Thread& self);
+  void finish_transfers(Thread& self);
+  void copy(std::uint32_t to_rank, model::Span to, std::uint32_t from_rank, model::Span from);
+  std::size_t counter_at(Thread& self, Counter counter, Where where);
+  void check_counter(Thread& self, std::size_t at, model::Access how);
+
+  [[nodiscard]] std::uint32_t cell_index(std::uint32_t rank, std::uint32_t number) const;
+  bool check_cell(Thread& self, Signal signal, Rank owner, Where where);
+  [[nodiscard]] std::uint32_t channel(const Thread& thread, std::uint32_t target) const;
+  Stamp next_on_channel(Thread& thread, std::uint32_t target);
+  Stamp new_agent(Thread& thread);
+  [[nodiscard]] Clock carried_to(const Thread& self, const Clock& issued,
+                                 std::uint32_t target) const;
+  void access(Thread& self, std::uint32_t rank, model::Span span, model::Access access, Stamp stamp,
+              const char* how);
+  void found(Thread& self, Kind kind, std::string what, std::string missing, std::string location,
+             const Clock* also = nullptr);
+  void found_race(Thread& self, std::uint32_t rank, const Segment& segment,
+                  const Conflict& conflict, model::Access access, const char* how);
+  [[nodiscard]] const Thread& thread_of(Stamp stamp) const;
+  [[nodiscard]] std::string location(const Segment& segment, std::uint64_t element,
+                                     std::uint32_t rank) const;
+
+  Options options_;
+  const std::function<void(model::Team&)>& body_;
+  StackPool stacks_;
+  std::vector<Thread> threads_;
+  std::uint32_t per_rank_ = 0;  // threads of a rank, with its set-up
+  std::uint32_t static_components_ = 0;
+  std::deque<std::uint32_t> ready_;
+  boost::context::fiber main_;
+  Thread* running_ = nullptr;
+  bool unwinding_ = false;
+  bool stop_ = false;
+  bool aborted_ = false;
+  bool unexplained_ = false;
+  bool exact_sc_ = false;
+  Scheduler* strategy_ = nullptr;
+
+  std::vector<Cell> cells_;  // by number, then rank
+  std::uint32_t cell_numbers_ = 0;
+  std::vector<Block> blocks_;
+  std::vector<Segment> segments_;
+  std::uint32_t segment_count_ = 0;
+  std::vector<std::uint32_t> counters_;  // number by rank
+  std::vector<Shadow> counter_shadows_;
+  std::uint32_t counter_numbers_ = 0;
+  std::vector<SetupCall> setup_calls_;
+  std::vector<std::uint32_t> agents_;                    // thread of each agent component
+  std::map<std::uint64_t, std::vector<Entry>> entries_;  // by barrier and call
+  std::vector<std::byte> scratch_;
+
+  std::vector<Cost> costs_;
+  std::vector<Taken> taken_;
+  std::vector<Finding> findings_;
+  Clock finding_past_;
+  std::vector<Step> trace_;
+  bool tracing_ = false;
+  bool keeping_sites_ = false;
+  std::map<std::string, Site> sites_;
+  std::uint64_t steps_ = 0;
+  std::uint32_t expired_ = 0;
+  Sensitivity sensitivity_;
+  std::vector<Logged> log_;
+  std::uint64_t steps_here_ = 0;
+  OverflowGuard* guard_ = nullptr;
+};
+
+}  // namespace muster::check::engine

@@ -1,0 +1,191 @@
+// The face of the model: forwards to the execution.
+#include <fmt/format.h>
+
+#include "check/execution.hpp"
+#include "muster/check.hpp"
+#include "muster/fabric/model.hpp"
+
+namespace muster::model {
+
+using check::engine::ReadKind;
+
+Fabric::Fabric(check::engine::Thread& thread)
+    : self_(&thread),
+      rank_{thread.rank},
+      lane_{thread.lane},
+      size_(thread.run->options().ranks),
+      lanes_(thread.lanes),
+      index_(thread.index),
+      threads_(thread.run->options().threads),
+      profile_(thread.run->options().profile) {}
+
+void Fabric::converge(Where where) {
+  WaitStatus status = WaitStatus::ok;
+  self_->run->converge(*self_, status, "converge", where);
+}
+
+WaitStatus Fabric::converge(WaitStatus status, Where where) {
+  self_->run->converge(*self_, status, "converge", where);
+  return status;
+}
+
+void Fabric::broadcast_bytes(void* value, std::size_t size, Where where) {
+  self_->run->broadcast(*self_, value, size, where);
+}
+
+void Fabric::notify(Signal signal, Rank peer, std::uint32_t value, NotifyOp op, Order order,
+                    Scope /*scope*/, Where where) {
+  self_->run->notify(*self_, signal, peer, value, op, order, where);
+}
+
+WaitStatus Fabric::wait(Signal signal, Compare compare, std::uint32_t value, Order order,
+                        Scope /*scope*/, Where where) {
+  const Condition condition = {signal, compare, value};
+  return self_->run->read_signal(*self_, ReadKind::wait, &condition, 1, rank_, order, where);
+}
+
+WaitStatus Fabric::test(Signal signal, Compare compare, std::uint32_t value, Order order,
+                        Scope /*scope*/, Where where) {
+  const Condition condition = {signal, compare, value};
+  return self_->run->read_signal(*self_, ReadKind::test, &condition, 1, rank_, order, where);
+}
+
+AnyStatus Fabric::wait_any(const Condition* conditions, std::uint32_t count, Order order,
+                           Scope /*scope*/, Where where) {
+  if (!self_->run->contract(*self_, count > 0, "wait_any of no conditions", where))
+    return {WaitStatus::invalid, 0};
+  const WaitStatus status =
+      self_->run->read_signal(*self_, ReadKind::any, conditions, count, rank_, order, where);
+  return {status, self_->read.index};
+}
+
+std::uint32_t Fabric::read(Signal signal, Order order, Scope /*scope*/, Where where) {
+  const Condition condition = {signal, Compare::ge, 0};
+  const WaitStatus status =
+      self_->run->read_signal(*self_, ReadKind::read, &condition, 1, rank_, order, where);
+  return status == WaitStatus::ok ? self_->read.value : 0;
+}
+
+WaitStatus Fabric::hand(Signal signal, Rank peer, Order order, Where where) {
+  const Condition condition = {signal, Compare::eq, 0};
+  return self_->run->read_signal(*self_, ReadKind::hand, &condition, 1, peer, order, where);
+}
+
+WaitStatus Fabric::take(Signal signal, Order order, Where where) {
+  const Condition condition = {signal, Compare::eq, 1};
+  return self_->run->read_signal(*self_, ReadKind::take, &condition, 1, rank_, order, where);
+}
+
+std::uint32_t Fabric::counter(Counter counter, Where where) {
+  return self_->run->counter(*self_, counter, where);
+}
+
+void Fabric::set_counter(Counter counter, std::uint32_t value, Where where) {
+  self_->run->set_counter(*self_, counter, value, where);
+}
+
+void Fabric::require_direct(Rank peer, Where where) {
+  self_->run->contract(*self_, peer.value < size_,
+                       fmt::format("rank {} of {} does not exist", peer.value, size_), where);
+  self_->run->contract(*self_, profile_ != Profile::rdma,
+                       "address() needs the profile direct: load and store do not reach peers",
+                       where);
+}
+
+bool Fabric::begin_move(Span window, std::uint32_t team, std::int64_t rows, std::int64_t cols,
+                        Rank peer, Box box, std::int64_t tile_rows, std::int64_t tile_cols,
+                        Move move, Where where) {
+  constexpr const char* words[] = {"load", "store", "remote_load", "remote_store", "remote_add"};
+  const char* word = words[static_cast<int>(move)];
+  auto& run = *self_->run;
+  run.step(*self_, word, where);
+  if (!run.contract(*self_, peer.value < size_,
+                    fmt::format("rank {} of {} does not exist", peer.value, size_), where) ||
+      !check_run(window, team, 0, window.count, window.count, where))
+    return false;
+  const bool inside = box.row >= 0 && box.col >= 0 && box.rows >= 0 && box.cols >= 0 &&
+                      box.row + box.rows <= rows && box.col + box.cols <= cols;
+  if (!run.contract(*self_, inside, "the box lies outside the window", where)) return false;
+  if (!run.contract(*self_, box.rows <= tile_rows && box.cols <= tile_cols,
+                    "the box is larger than the tile", where))
+    return false;
+  if (run.tracing())
+    run.note(*self_, where,
+             fmt::format("{} {} x {} at ({}, {}) of rank {}", word, box.rows, box.cols, box.row,
+                         box.col, peer.value));
+  return true;
+}
+
+void* Fabric::move_element(Span span, Rank peer, Move move) {
+  const Access access = move == Move::load || move == Move::remote_load ? Access::read
+                        : move == Move::remote_add                      ? Access::remote_add
+                                                                        : Access::write;
+  const bool remote = move != Move::load && move != Move::store;
+  return self_->run->move_element(*self_, span, peer, access, remote);
+}
+
+bool Fabric::check_run(Span window, std::uint32_t team, std::int64_t at, std::int64_t count,
+                       std::int64_t size, Where where) {
+  auto& run = *self_->run;
+  const std::uint64_t bytes = run.segment_bytes(window.segment);
+  const bool exists = team == 0 && size >= 0 &&
+                      window.offset + static_cast<std::uint64_t>(size) * window.element <= bytes;
+  if (!run.contract(*self_, exists, "the window is not one of this team", where)) return false;
+  return run.contract(
+      *self_, at >= 0 && count >= 0 && at <= size - count,
+      fmt::format("elements {} to {} lie outside a window of {}", at, at + count, size), where);
+}
+
+void Fabric::put_bytes(Span to, Rank peer, Span from, bool async, Where where) {
+  self_->run->put(*self_, to, peer, from, async, where);
+}
+
+void Fabric::get_bytes(Span to, Span from, Rank peer, bool async, Where where) {
+  self_->run->get(*self_, to, from, peer, async, where);
+}
+
+void Fabric::put_signal_bytes(Span to, Rank peer, Span from, Signal signal, std::uint32_t value,
+                              NotifyOp op, Where where) {
+  self_->run->put_signal(*self_, to, peer, from, signal, value, op, where);
+}
+
+void Fabric::flush(Where where) {
+  self_->run->flush(*self_, where);
+}
+
+void Fabric::enter_call(std::uint32_t barrier, Reach reach, Where where) {
+  self_->run->enter_call(*self_, barrier, reach, where);
+}
+
+void Fabric::leave_call(std::uint32_t barrier, WaitStatus status, Where where) {
+  self_->run->leave_call(*self_, barrier, status, where);
+}
+
+void Fabric::expect(bool holds, std::string_view what, Where where) {
+  self_->run->expect(*self_, holds, what, where);
+}
+
+void Fabric::outcome(std::uint64_t value) {
+  self_->outcomes.push_back(value);
+}
+
+void* Fabric::touch(Rank rank, Span span, Access access) {
+  return self_->run->touch(*self_, rank, span, access);
+}
+
+}  // namespace muster::model
+
+namespace muster::check {
+
+void Body::expect(bool holds, const char* what) {
+  auto* run = engine::Execution::current();
+  if (run != nullptr && run->running() != nullptr)
+    run->expect(*run->running(), holds, what, run->running()->where);
+}
+
+void Body::outcome(std::uint64_t value) {
+  auto* run = engine::Execution::current();
+  if (run != nullptr && run->running() != nullptr) run->running()->outcomes.push_back(value);
+}
+
+}  // namespace muster::check

@@ -1,0 +1,260 @@
+// What is wrong with an execution: findings, and the judgement of its end.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/execution.hpp"
+
+namespace muster::check::engine {
+
+namespace {
+constexpr std::size_t most_findings = 24;
+
+const char* sign(Compare compare) {
+  switch (compare) {
+    case Compare::eq: return "==";
+    case Compare::ne: return "!=";
+    case Compare::ge: return ">=";
+    case Compare::gt: return ">";
+    case Compare::le: return "<=";
+    case Compare::lt: return "<";
+  }
+  return "?";
+}
+
+const char* verb(model::Access access) {
+  switch (access) {
+    case model::Access::read: return "reads";
+    case model::Access::write: return "writes";
+    case model::Access::remote_add: return "adds to";
+  }
+  return "?";
+}
+}  // namespace
+
+void Execution::found(Thread& self, Kind kind, std::string what, std::string missing,
+                      std::string location, const Clock* also) {
+  if (unwinding_ || findings_.size() >= most_findings) return;
+  // On sc, errors that only a weaker memory explains are none.
+  if (options_.profile == Profile::sc && !explained_by_one_order()) {
+    unexplained_ = true;
+    return;
+  }
+  for (const Finding& finding : findings_)
+    if (finding.kind == kind && finding.location == location && finding.rank == self.rank) return;
+  if (findings_.empty()) {
+    finding_past_ = self.cause;
+    if (also != nullptr) finding_past_.join(*also);
+  }
+  if (tracing_) note(self, self.where, fmt::format("** {} **", name_of(kind)));
+  Finding finding;
+  finding.kind = kind;
+  finding.what = std::move(what);
+  finding.missing = std::move(missing);
+  finding.location = std::move(location);
+  finding.rank = self.rank;
+  finding.lane = self.lane;
+  findings_.push_back(std::move(finding));
+}
+
+const Thread& Execution::thread_of(Stamp stamp) const {
+  const auto threads = static_cast<std::uint32_t>(threads_.size());
+  if (stamp.component < threads) return threads_[stamp.component];
+  if (stamp.component < static_components_)
+    return threads_[(stamp.component - threads) / options_.ranks];
+  return threads_[agents_[stamp.component - static_components_]];
+}
+
+void Execution::found_race(Thread& self, std::uint32_t rank, const Segment& segment,
+                           const Conflict& conflict, model::Access access, const char* how) {
+  const Thread& other = thread_of(conflict.earlier);
+  const auto threads = static_cast<std::uint32_t>(threads_.size());
+  const std::string place = location(segment, conflict.element, rank);
+  const std::string who = name_of_thread(other);
+  const std::string me = name_of_thread(self);
+  const bool in_flight = conflict.earlier.component >= threads;
+  std::string what =
+      fmt::format("{} {} {}{}, unordered with what {} {}{}", me, verb(access), place, how, who,
+                  conflict.earlier_access == model::Access::read    ? "has read there"
+                  : conflict.earlier_access == model::Access::write ? "has written there"
+                                                                    : "has added there",
+                  in_flight ? " by a transfer" : "");
+  std::string missing;
+  if (in_flight && conflict.earlier.component >= static_components_)
+    missing = fmt::format(
+        "the transfer is still in flight: {} has neither acquired its signal nor, being its "
+        "issuer, flushed",
+        me);
+  else if (in_flight)
+    missing = fmt::format(
+        "the transfer is still in flight: {} did not flush, and no release notify to rank {} after "
+        "it has been acquired on the way to {}",
+        who, (conflict.earlier.component - threads) % options_.ranks, me);
+  else if (self.cause.has(conflict.earlier))
+    missing = fmt::format(
+        "signals lead from {} to {}, but not all of them release and acquire: one is relaxed, or "
+        "carries its own payload alone",
+        who, me);
+  else
+    missing = fmt::format(
+        "no signal that {} gave after its access has been awaited on the way to {}", who, me);
+  Clock past;
+  past.raise(conflict.earlier);
+  found(self, Kind::race, std::move(what), std::move(missing), place, &past);
+}
+
+std::string Execution::location(const Segment& segment, std::uint64_t element,
+                                std::uint32_t rank) const {
+  return fmt::format("{}[{}] of rank {}", segment.name, element, rank);
+}
+
+std::string Execution::name_of_cell(const Cell& cell) const {
+  for (const Block& block : blocks_) {
+    if (cell.number < block.first || cell.number >= block.first + block.count) continue;
+    const std::uint32_t at = cell.number - block.first;
+    if (block.ranks == 0) return fmt::format("{}[{}] of rank {}", block.name, at, cell.rank);
+    return fmt::format("{}[lane {}, from rank {}] of rank {}", block.name, at / block.ranks,
+                       at % block.ranks, cell.rank);
+  }
+  return fmt::format("cell {} of rank {}", cell.number, cell.rank);
+}
+
+std::string Execution::name_of_thread(const Thread& thread) const {
+  std::string name = fmt::format("rank {}", thread.rank);
+  if (thread.is_setup) return name + " (set-up)";
+  if (options_.lanes > 1) name += fmt::format(" lane {}", thread.lane);
+  if (options_.threads > 1) name += fmt::format(" thread {}", thread.index);
+  return name;
+}
+
+std::string Execution::describe_read(const Thread& thread) const {
+  const PendingRead& read = thread.read;
+  std::string text;
+  for (const Look& look : read.looks) {
+    const Cell& cell = cells_[look.cell];
+    const auto full = static_cast<std::int32_t>(cell.value(cell.all()));
+    if (!text.empty()) text += " or ";
+    text += fmt::format("{} {} {} (it is {})", name_of_cell(cell), sign(look.compare),
+                        static_cast<std::int32_t>(look.value), full);
+    std::set<std::uint32_t> writers;
+    for (std::uint32_t at = 0; at < cell.count; ++at)
+      if (cell.deposits[at].thread != thread.id) writers.insert(cell.deposits[at].thread);
+    if (writers.empty()) {
+      text += ", nobody has written it";
+    } else {
+      text += ", written so far by";
+      for (const std::uint32_t writer : writers) {
+        const Thread& other = threads_[writer];
+        text += fmt::format(" {}", name_of_thread(other));
+        if (other.state == ThreadState::reading) text += " (blocked itself)";
+        if (other.state == ThreadState::absent || other.state == ThreadState::done)
+          text += " (has ended)";
+      }
+    }
+  }
+  return text;
+}
+
+// Nothing can go on: why?
+Ending Execution::judge_stuck() {
+  for (const Thread& thread : threads_)
+    if (thread.state == ThreadState::reading && satisfied_in_full(thread)) return Ending::dropped;
+  if (options_.profile == Profile::sc && !explained_by_one_order()) {
+    unexplained_ = true;
+    return Ending::dropped;
+  }
+  report_divergence_or_deadlock();
+  return Ending::stuck;
+}
+
+void Execution::report_divergence_or_deadlock() {
+  for (Thread& thread : threads_) {
+    if (thread.state == ThreadState::meeting) {
+      for (const Thread& other : threads_)
+        if (other.rank == thread.rank && other.lane == thread.lane && !other.is_setup &&
+            other.state == ThreadState::absent)
+          found(thread, Kind::divergence,
+                fmt::format("{} is at a {} that {} never reaches: it has returned",
+                            name_of_thread(thread), thread.meeting_kind, name_of_thread(other)),
+                "every thread of a lane must reach every converge", name_of_thread(thread));
+    }
+    if (thread.state == ThreadState::setup) {
+      for (const Thread& other : threads_)
+        if (other.is_setup && other.state == ThreadState::done)
+          found(thread, Kind::divergence,
+                fmt::format("rank {} is at {} that rank {} never calls: it has returned",
+                            thread.rank, setup_calls_[thread.setup_calls - 1].what, other.rank),
+                "every rank makes the same set-up calls in the same order",
+                fmt::format("rank {}", thread.rank));
+    }
+  }
+  std::string all;
+  Thread* first = nullptr;
+  Clock past;
+  for (Thread& thread : threads_)
+    if (thread.state == ThreadState::reading) {
+      if (first == nullptr) first = &thread;
+      past.join(thread.cause);
+      all += fmt::format("{}{} waits for {}", all.empty() ? "" : "; ", name_of_thread(thread),
+                         describe_read(thread));
+    }
+  if (first != nullptr)
+    found(*first, Kind::deadlock, "every thread that is left is blocked: " + all,
+          "the deposits that these waits want are never made", "", &past);
+}
+
+// The promises that hold at the end of a whole execution.
+void Execution::judge_end() {
+  for (std::uint32_t number = 0; number < cell_numbers_; ++number)
+    for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) {
+      Cell& cell = cells_[cell_index(rank, number)];
+      Thread& setup = threads_[rank * per_rank_];
+      const std::uint32_t value = cell.value(cell.all());
+      if (cell.promised_zero && value != 0)
+        found(setup, Kind::credits,
+              fmt::format("{} is {} at the end, where the protocol promises zero",
+                          name_of_cell(cell), static_cast<std::int32_t>(value)),
+              "what was deposited is not taken back, or more than that", name_of_cell(cell));
+      for (const std::uint32_t taker : cell.taken_back_by)
+        for (const std::uint32_t reader : cell.readers)
+          if (reader != taker)
+            found(setup, Kind::credits,
+                  fmt::format("{} takes back from {}, where {} waits",
+                              name_of_thread(threads_[taker]), name_of_cell(cell),
+                              name_of_thread(threads_[reader])),
+                  "only the one thread that waits on a cell may take back from it",
+                  name_of_cell(cell));
+    }
+}
+
+// sc: orders everything by program order, reads-from, and "a read that did not see a deposit comes
+// before it". A cycle means that no single order explains what was read.
+bool Execution::explained_by_one_order() const {
+  const std::size_t n = log_.size();
+  std::vector<std::uint32_t> before(n, 0);
+  std::vector<std::vector<std::uint32_t>> after(n);
+  const auto precedes = [&](const Logged& a, const Logged& b) {
+    if (b.cause.has(a.stamp)) return true;
+    return a.reads && !b.reads && a.cell == b.cell && !a.set.has(b.deposit);
+  };
+  for (std::uint32_t a = 0; a < n; ++a)
+    for (std::uint32_t b = 0; b < n; ++b)
+      if (a != b && precedes(log_[a], log_[b])) {
+        after[a].push_back(b);
+        ++before[b];
+      }
+  std::vector<std::uint32_t> free;
+  for (std::uint32_t a = 0; a < n; ++a)
+    if (before[a] == 0) free.push_back(a);
+  std::size_t ordered = 0;
+  while (!free.empty()) {
+    const std::uint32_t a = free.back();
+    free.pop_back();
+    ++ordered;
+    for (const std::uint32_t b : after[a])
+      if (--before[b] == 0) free.push_back(b);
+  }
+  return ordered == n;
+}
+
+}  // namespace muster::check::engine

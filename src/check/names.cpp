@@ -1,0 +1,100 @@
+// Names of kinds, verdicts, profiles and places.
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "check/sites.hpp"
+#include "muster/check/report.hpp"
+
+namespace muster::check {
+
+namespace {
+constexpr std::array<std::pair<Kind, const char*>, 12> kinds = {{
+    {Kind::deadlock, "deadlock"},
+    {Kind::race, "race"},
+    {Kind::stale_pass, "stale pass"},
+    {Kind::clobber, "clobber"},
+    {Kind::credits, "credits"},
+    {Kind::scope, "scope"},
+    {Kind::domain, "domain"},
+    {Kind::divergence, "divergence"},
+    {Kind::noncoherent, "noncoherent"},
+    {Kind::expect, "expect"},
+    {Kind::contract, "contract"},
+    {Kind::body, "body"},
+}};
+}  // namespace
+
+const char* name_of(Kind kind) {
+  for (const auto& [value, name] : kinds)
+    if (value == kind) return name;
+  return "?";
+}
+
+std::optional<Kind> kind_of(const std::string& name) {
+  for (const auto& [value, text] : kinds)
+    if (name == text) return value;
+  return std::nullopt;
+}
+
+const char* name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::certified: return "certified";
+    case Verdict::complete: return "complete";
+    case Verdict::bounded: return "bounded";
+    case Verdict::refuted: return "refuted";
+  }
+  return "?";
+}
+
+const char* name_of(Profile profile) {
+  switch (profile) {
+    case Profile::rdma: return "rdma";
+    case Profile::direct: return "direct";
+    case Profile::sc: return "sc";
+  }
+  return "?";
+}
+
+std::optional<Profile> profile_of(const std::string& name) {
+  for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc})
+    if (name == name_of(profile)) return profile;
+  return std::nullopt;
+}
+
+std::string Site::key() const {
+  return fmt::format("{}:{}:{}:{}", file, line, column, operation);
+}
+
+bool Report::has(Kind kind) const {
+  for (const Finding& finding : findings)
+    if (finding.kind == kind) return true;
+  return false;
+}
+
+namespace engine {
+
+namespace {
+std::string_view last_part(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+}  // namespace
+
+Site site_of(const char* operation, std::source_location where) {
+  Site site;
+  site.file = last_part(where.file_name());
+  site.line = where.line();
+  site.column = where.column();
+  site.operation = operation;
+  return site;
+}
+
+std::string short_place(std::source_location where) {
+  return fmt::format("{}:{}", last_part(where.file_name()), where.line());
+}
+
+}  // namespace engine
+}  // namespace muster::check

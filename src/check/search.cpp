@@ -1,0 +1,201 @@
+#include "check/search.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "check/closed_sets.hpp"
+
+namespace muster::check::engine {
+
+namespace {
+
+constexpr std::size_t most_choices = 20'000;  // of one read; beyond, the verdict is bounded
+
+bool has_condition(ReadKind kind) {
+  return kind != ReadKind::test && kind != ReadKind::read;
+}
+
+Condition condition_of(const Look& look) {
+  return {{}, look.compare, look.value};
+}
+
+// wait_any looks at its cells in order: it answers with `which` only where none before it must hold.
+bool reachable(Execution& run, const PendingRead& read, std::size_t which) {
+  for (std::size_t i = 0; i < which; ++i) {
+    const Look& look = read.looks[i];
+    if (satisfies(run.cell(look.cell).value(look.must), look.compare, look.value)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<Node::Choice> ways(Execution& run, const Thread& thread, bool all, std::size_t limit,
+                               bool& cut) {
+  std::vector<Node::Choice> choices;
+  const PendingRead& read = thread.read;
+  for (std::uint32_t i = 0; i < read.looks.size(); ++i) {
+    if (!reachable(run, read, i)) break;
+    const Look& look = read.looks[i];
+    const Cell& cell = run.cell(look.cell);
+    SetQuery query;
+    query.cell = &cell;
+    query.must = look.must;
+    query.among = cell.all();
+    if (has_condition(read.kind)) query.condition = condition_of(look);
+    query.newer = look.newer;
+    query.minimal = !all;
+    query.chain = all;
+    query.limit = limit;
+    SetAnswer answer = closed_sets(query);
+    cut = cut || answer.cut;
+    for (Bits& set : answer.sets) choices.push_back({i, std::move(set)});
+  }
+  return choices;
+}
+
+bool Search::sensitive(Execution& run, const Thread& thread, const Look& look) {
+  if (run.is_exact_sc() || thread.read.kind != ReadKind::wait) return true;
+  const Sensitivity& known = run.sensitivity();
+  const Cell& cell = run.cell(look.cell);
+  const std::uint64_t key = Sensitivity::key(cell.rank, cell.number);
+  if (known.cells.contains(key)) return true;
+  return !known.cells.empty() && known.several.contains(key);
+}
+
+void Search::choices_of(Execution& run, Thread& thread, Node& node) {
+  node.thread = thread.id;
+  node.epoch = thread.epoch();
+  const Look& first = thread.read.looks[0];
+  const bool all = sensitive(run, thread, first);
+  node.always_later = all;
+  node.cell = first.cell;
+  node.must = first.must;
+  node.condition = condition_of(first);
+  bool cut = false;
+  node.choices = ways(run, thread, all, probe_ ? 1 : most_choices, cut);
+  cut_ = cut_ || (cut && !probe_);
+  node.may_expire = !thread.read.expiry_offered && run.expired() < run.options().expire &&
+                    has_condition(thread.read.kind);
+  thread.read.expiry_offered = true;
+}
+
+namespace {
+void put_off(Execution& run, Thread& thread) {
+  thread.read.put_off = true;
+  for (Look& look : thread.read.looks) look.newer = look.seen_count = run.cell(look.cell).count;
+}
+}  // namespace
+
+Decision Search::pick(Execution& run) {
+  for (Thread& thread : run.threads()) {
+    if (!run.awaits_decision(thread)) continue;
+    ++visits_;
+    if (depth_ == stack_.size()) {
+      Node node;
+      node.visit = visits_;
+      choices_of(run, thread, node);
+      if (node.choices.empty() && !node.may_expire) {
+        put_off(run, thread);  // it must wait for more in any case: nothing to decide
+        continue;
+      }
+      if (node.choices.empty()) node.always_later = true;
+      if (depth_ < forced_.size()) node.at = forced_[depth_];
+      stack_.push_back(std::move(node));
+    } else if (stack_[depth_].visit != visits_) {
+      // Only reads without choices come before the one that was decided here.
+      put_off(run, thread);
+      continue;
+    } else {
+      thread.read.expiry_offered = true;
+    }
+    const Node& node = stack_[depth_++];
+    if (node.at < node.choices.size()) {
+      const Node::Choice& choice = node.choices[node.at];
+      return {Decision::Action::take, thread.id, choice.look, &choice.set};
+    }
+    if (node.at > node.choices.size() && node.may_expire)
+      return {Decision::Action::expire, thread.id, 0, nullptr};
+    put_off(run, thread);
+  }
+  return {};
+}
+
+// Would the read of `node`, had it been put off, have had a new set to choose with this deposit?
+bool Search::new_minimal_set(Execution& run, const Node& node, std::uint32_t deposit) const {
+  const Cell& cell = run.cell(node.cell);
+  if (cell.deposits[deposit].cause.at(node.thread) >= node.epoch) return false;
+  Bits base = node.must;
+  base.add(cell.deposits[deposit].before);
+  if (satisfies(cell.value(base), node.condition.compare, node.condition.value)) return false;
+  SetQuery query;
+  query.cell = &cell;
+  query.must = base;
+  query.must.add(deposit);
+  for (std::uint32_t at = 0; at < cell.count; ++at)
+    if (cell.deposits[at].cause.at(node.thread) < node.epoch) query.among.add(at);
+  query.condition = node.condition;
+  query.limit = most_choices;
+  // Of the sets with this deposit, one that does not satisfy without it.
+  for (const Bits& set : closed_sets(query).sets) {
+    Bits less;
+    set.each([&](std::uint32_t at) {
+      if (at != deposit && !cell.deposits[at].before.has(deposit)) less.add(at);
+    });
+    if (!satisfies(cell.value(less), node.condition.compare, node.condition.value)) return true;
+  }
+  return false;
+}
+
+void Search::deposited(Execution& run, std::uint32_t cell) {
+  if (probe_) return;
+  for (std::size_t i = 0; i < depth_; ++i) {
+    Node& node = stack_[i];
+    if (node.cell != cell || node.always_later || node.later_useful ||
+        node.at >= node.choices.size())
+      continue;
+    node.later_useful = new_minimal_set(run, node, run.cell(cell).count - 1);
+  }
+}
+
+// The node's next position: the sets, then later, then expire.
+bool Search::step(Node& node) {
+  const auto sets = static_cast<std::uint32_t>(node.choices.size());
+  if (++node.at < sets) return true;
+  if (node.at == sets && (node.always_later || node.later_useful)) return true;
+  if (node.at == sets) ++node.at;
+  return node.at == sets + 1 && node.may_expire;
+}
+
+bool Search::advance() {
+  while (!stack_.empty()) {
+    if (step(stack_.back())) return true;
+    stack_.pop_back();
+  }
+  return false;
+}
+
+std::string Search::path() const {
+  std::string text;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < stack_.size(); ++i)
+    if (stack_[i].at != 0) last = i + 1;
+  for (std::size_t i = 0; i < last; ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ".", stack_[i].at);
+  return text.empty() ? "0" : text;
+}
+
+void Search::follow(const std::string& path) {
+  forced_.clear();
+  const char* at = path.data();
+  const char* const end = at + path.size();
+  while (at < end) {
+    std::uint32_t value = 0;
+    const auto read = std::from_chars(at, end, value);
+    forced_.push_back(value);
+    at = read.ptr < end ? read.ptr + 1 : end;
+  }
+}
+
+}  // namespace muster::check::engine

@@ -1,0 +1,345 @@
+// Deposits and the reads that take them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "check/execution.hpp"
+
+namespace muster::check::engine {
+
+namespace {
+const char* word(NotifyOp op) {
+  return op == NotifyOp::set ? "set" : "add";
+}
+const char* word(Order order) {
+  switch (order) {
+    case Order::relaxed: return "relaxed";
+    case Order::acquire: return "acquire";
+    case Order::release: return "release";
+    case Order::acq_rel: return "acq_rel";
+  }
+  return "?";
+}
+const char* word(ReadKind kind) {
+  switch (kind) {
+    case ReadKind::wait: return "wait";
+    case ReadKind::test: return "test";
+    case ReadKind::read: return "read";
+    case ReadKind::any: return "wait_any";
+    case ReadKind::hand: return "hand";
+    case ReadKind::take: return "take";
+  }
+  return "?";
+}
+const char* sign(Compare compare) {
+  constexpr const char* signs[] = {"==", "!=", ">=", ">", "<=", "<"};
+  return signs[static_cast<int>(compare)];
+}
+void add_once(std::vector<std::uint32_t>& list, std::uint32_t value) {
+  if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
+}  // namespace
+
+std::uint32_t Execution::cell_index(std::uint32_t rank, std::uint32_t number) const {
+  return number * options_.ranks + rank;
+}
+
+bool Execution::check_cell(Thread& self, Signal signal, Rank owner, Where where) {
+  if (!contract(self, owner.value < options_.ranks,
+                fmt::format("rank {} of {} does not exist", owner.value, options_.ranks), where))
+    return false;
+  if (!contract(
+          self, signal.segment == 0 && signal.cell < cell_numbers_,
+          fmt::format("signal {} does not exist ({} have been made)", signal.cell, cell_numbers_),
+          where))
+    return false;
+  const Cell& cell = cells_[cell_index(owner.value, signal.cell)];
+  if (!cell.live)
+    found(self, Kind::race,
+          fmt::format("{} uses {} after it was freed", name_of_thread(self), name_of_cell(cell)),
+          "freeing: flush, then a barrier of the team", name_of_cell(cell));
+  return cell.live;
+}
+
+// What a release, or the fence at the kernel's start, carries to `target` besides the thread's own
+// clock: the rank's transfers addressed to that target, of those that the thread knows of.
+Clock Execution::carried_to(const Thread& self, const Clock& issued, std::uint32_t target) const {
+  Clock carried;
+  if (options_.profile != Profile::rdma || issued.size() == 0) return carried;
+  for (std::uint32_t i = 0; i < per_rank_; ++i) {
+    const std::uint32_t component = channel(threads_[self.rank * per_rank_ + i], target);
+    if (issued.at(component) > 0) carried.raise({component, issued.at(component)});
+  }
+  return carried;
+}
+
+std::uint32_t Execution::channel(const Thread& thread, std::uint32_t target) const {
+  return static_cast<std::uint32_t>(threads_.size()) + thread.id * options_.ranks + target;
+}
+
+Stamp Execution::next_on_channel(Thread& thread, std::uint32_t target) {
+  const std::uint32_t component = channel(thread, target);
+  const Stamp stamp = {component, thread.issued.at(component) + 1};
+  thread.issued.raise(stamp);
+  return stamp;
+}
+
+Stamp Execution::new_agent(Thread& thread) {
+  agents_.push_back(thread.id);
+  const Stamp stamp = {static_components_ + static_cast<std::uint32_t>(agents_.size()) - 1, 1};
+  thread.issued.raise(stamp);
+  return stamp;
+}
+
+Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t value, NotifyOp op,
+                            Order order, const Bits* after, bool own_agent, Where where) {
+  Cell& cell = cells_[index];
+  const bool remote = options_.profile == Profile::rdma && cell.rank != self.rank;
+  Bits before = cell.known(self.hb, own_agent ? nullptr : &self.issued);
+  if (after != nullptr) before.add(*after);
+  Deposit& made = cell.append();
+  made.thread = self.id;
+  made.value = value;
+  made.op = op;
+  made.order = order;
+  made.own_agent = own_agent;
+  made.before = std::move(before);
+  made.call = self.call;
+  const bool own = cell.rank == self.rank;
+  made.depth = self.depth + (own && after != nullptr ? 0 : 1);  // a take is no step of its own
+  ++(own ? costs_[self.rank].own_notifies : costs_[self.rank].notifies);
+  made.where = where;
+  made.cause = self.cause;
+  if (own_agent) {
+    made.stamp = {static_components_ + static_cast<std::uint32_t>(agents_.size()) - 1, 1};
+    made.view.clear();
+    made.view.raise(made.stamp);
+  } else {
+    // A hand has its answer: it has taken effect, as a notify to the own rank has.
+    made.stamp = remote && after == nullptr ? next_on_channel(self, cell.rank) : self.stamp();
+    const bool releases = order == Order::release || order == Order::acq_rel;
+    made.view = releases ? self.hb : self.fence;
+    made.view.join(carried_to(self, releases ? self.issued : self.fence_issued, cell.rank));
+  }
+  made.cause.join(made.view);
+  if (op == NotifyOp::set) cell.sets.add(cell.count - 1);
+  check_clobber(self, cell, made);
+  classify(cell, made);
+  if (options_.profile == Profile::sc)
+    log_.push_back({false, index, cell.count - 1, {}, self.stamp(), self.cause});
+  self.tick();
+  if (strategy_ != nullptr) strategy_->deposited(*this, index);
+  return made;
+}
+
+// For the mode in which sc is searched like a weaker profile first: see explore.cpp.
+void Execution::exact_sc(bool exact) {
+  exact_sc_ = exact;
+}
+
+void Execution::check_clobber(Thread& self, const Cell& cell, const Deposit& made) {
+  const std::uint32_t last = cell.count - 1;
+  for (std::uint32_t at = 0; at < last; ++at) {
+    if (made.before.has(at)) continue;
+    const Deposit& other = cell.deposits[at];
+    if (made.op == NotifyOp::add && other.op == NotifyOp::add) continue;
+    found(self, Kind::clobber,
+          fmt::format("{} {}s {} {} while {} {}s it too, unordered", name_of_thread(self),
+                      word(made.op), name_of_cell(cell), static_cast<std::int32_t>(made.value),
+                      name_of_thread(threads_[other.thread]), word(other.op)),
+          "the later of the two writers must have awaited a deposit that the other made after its "
+          "own, or both must add",
+          name_of_cell(cell), &other.cause);
+    return;
+  }
+}
+
+// Does the cell stay one where reading more only helps? Growing sets in order, each carrying what
+// the last one carried, and adds, of which only the one reader's own take back.
+void Execution::classify(Cell& cell, const Deposit& made) {
+  const std::uint64_t key = Sensitivity::key(cell.rank, cell.number);
+  const auto value = static_cast<std::int32_t>(made.value);
+  if (made.op == NotifyOp::add && value < 0) {
+    if (made.stamp.component != made.thread) sensitivity_.mark(key);
+    for (const std::uint32_t reader : cell.readers)
+      if (reader != made.thread) sensitivity_.mark(key);
+  }
+  if (cell.sets.empty() || cell.count < 2) {
+    if (made.op == NotifyOp::set && value < 0) sensitivity_.mark(key);
+    return;
+  }
+  const Deposit& last = cell.deposits[cell.count - 2];
+  const bool ordered = made.before.count() == cell.count - 1;
+  const std::int32_t grows = made.op == NotifyOp::add
+                                 ? value
+                                 : static_cast<std::int32_t>(made.value - cell.value(made.before));
+  if (!ordered || grows < 0 || !made.view.covers(last.view) || !made.cause.covers(last.cause))
+    sensitivity_.mark(key);
+}
+
+void Execution::check_take_back(Thread& self, Cell& cell, const Deposit& made) {
+  add_once(cell.taken_back_by, self.id);
+  Bits seen = made.before;
+  seen.add(cell.count - 1);
+  const auto left = static_cast<std::int32_t>(cell.value(seen));
+  if (left < 0)
+    found(self, Kind::credits,
+          fmt::format("{} takes back {} from {}, of which it has seen {}", name_of_thread(self),
+                      -static_cast<std::int32_t>(made.value), name_of_cell(cell),
+                      left - static_cast<std::int32_t>(made.value)),
+          "a waiter takes back exactly what it has waited for", name_of_cell(cell));
+  // The deposits that this takes back: the oldest that are still there.
+  std::uint32_t skip = cell.consumed;
+  std::uint32_t want = 0U - made.value;
+  cell.consumed += want;
+  made.before.each([&](std::uint32_t at) {
+    const Deposit& credit = cell.deposits[at];
+    const auto value = static_cast<std::int32_t>(credit.value);
+    if (credit.op != NotifyOp::add || value <= 0) return;
+    const std::uint32_t there = static_cast<std::uint32_t>(value);
+    const std::uint32_t skipped = std::min(skip, there);
+    skip -= skipped;
+    const std::uint32_t used = std::min(want, there - skipped);
+    want -= used;
+    if (used == 0 || !credit.call.inside || !made.call.inside || credit.call == made.call) return;
+    found(self, Kind::stale_pass,
+          fmt::format("{} takes back, in call {} of barrier {} on lane {}, a deposit on {} that {} "
+                      "made in call {} of barrier {} on lane {}",
+                      name_of_thread(self), made.call.call, made.call.barrier, made.call.lane,
+                      name_of_cell(cell), name_of_thread(threads_[credit.thread]), credit.call.call,
+                      credit.call.barrier, credit.call.lane),
+          "each call must take back its own deposits", name_of_cell(cell), &credit.cause);
+  });
+}
+
+void Execution::notify(Thread& self, Signal signal, Rank peer, std::uint32_t value, NotifyOp op,
+                       Order order, Where where) {
+  step(self, "notify", where);
+  change_before(self, "notify", where);
+  order = changed_order("notify", order, where);
+  if (!check_cell(self, signal, peer, where)) return;
+  const std::uint32_t index = cell_index(peer.value, signal.cell);
+  if (tracing_)
+    note(self, where,
+         fmt::format("notify {}: {} {} {}", name_of_cell(cells_[index]), word(op),
+                     static_cast<std::int32_t>(value), word(order)));
+  const Deposit& made = deposit(self, index, value, op, order, nullptr, false, where);
+  if (op == NotifyOp::add && static_cast<std::int32_t>(value) < 0)
+    check_take_back(self, cells_[index], made);
+}
+
+WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* conditions,
+                                  std::uint32_t count, Rank owner, Order order, Where where) {
+  step(self, word(kind), where);
+  if (unwinding_) return WaitStatus::aborted;
+  change_before(self, word(kind), where);
+  order = changed_order(word(kind), order, where);
+  if (options_.profile != Profile::sc) {  // a hand releases, a take acquires, whatever else is said
+    if (kind == ReadKind::hand) order = release_part(order);
+    if (kind == ReadKind::take) order = acquire_part(order);
+  }
+  PendingRead& read = self.read;
+  read.kind = kind;
+  read.order = order;
+  read.looks.resize(count);
+  read.put_off = read.expiry_offered = false;
+  read.peer = owner.value;
+  read.where = where;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (!check_cell(self, conditions[i].signal, owner, where)) return WaitStatus::invalid;
+    Look& look = read.looks[i];
+    look.cell = cell_index(owner.value, conditions[i].signal.cell);
+    look.compare = conditions[i].compare;
+    look.value = conditions[i].value;
+    Cell& cell = cells_[look.cell];
+    look.must = cell.known(self.hb, &self.issued);
+    look.newer = look.seen_count = 0;
+    const std::uint64_t key = Sensitivity::key(cell.rank, cell.number);
+    if (kind != ReadKind::wait || (look.compare != Compare::ge && look.compare != Compare::gt))
+      sensitivity_.mark(key);
+    add_once(cell.readers, self.id);
+    if (cell.readers.size() > 1) sensitivity_.mark_several(key);
+    for (const std::uint32_t taker : cell.taken_back_by)
+      if (taker != self.id) sensitivity_.mark(key);
+  }
+  if (aborted_) return WaitStatus::aborted;
+  block(self, ThreadState::reading);
+  if (unwinding_) return WaitStatus::aborted;
+  change_after(self, word(kind), where);
+  return read.status;
+}
+
+void Execution::apply(const Decision& decision) {
+  Thread& thread = threads_[decision.thread];
+  if (decision.action == Decision::Action::take)
+    take(thread, decision.look, *decision.set);
+  else {
+    ++expired_;
+    thread.read.status = WaitStatus::expired;
+    if (tracing_) note(thread, thread.read.where, "the wait expires");
+  }
+  ready(thread);
+}
+
+void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
+  PendingRead& read = thread.read;
+  const Look& look = read.looks[which];
+  Cell& cell = cells_[look.cell];
+  const std::uint32_t value = cell.value(set);
+  const bool holds = read.kind == ReadKind::read || satisfies(value, look.compare, look.value);
+  read.status = holds ? WaitStatus::ok : WaitStatus::pending;
+  read.index = which;
+  read.value = value;
+
+  Taken taken;
+  taken.kind = read.kind;
+  taken.thread = thread.id;
+  taken.epoch = thread.epoch();
+  taken.cell = look.cell;
+  taken.looks = static_cast<std::uint32_t>(read.looks.size());
+  taken.compare = look.compare;
+  taken.value = look.value;
+  taken.order = read.order;
+  taken.must = look.must;
+  taken.set = set;
+  taken.where = read.where;
+  taken_.push_back(std::move(taken));
+  cell.readings.push_back({thread.id, thread.epoch(), set});
+
+  const bool acquires = holds && (read.order == Order::acquire || read.order == Order::acq_rel);
+  cell.contained(set).each([&](std::uint32_t at) {
+    const Deposit& deposit = cell.deposits[at];
+    if (acquires)
+      thread.hb.join(deposit.view);
+    else
+      thread.pending.join(deposit.view);
+    thread.cause.join(deposit.cause);
+    if (deposit.thread != thread.id) thread.depth = std::max(thread.depth, deposit.depth);
+  });
+  if (read.kind != ReadKind::test && read.kind != ReadKind::read) {
+    ++costs_[thread.rank].waits;
+    costs_[thread.rank].rounds = std::max(costs_[thread.rank].rounds, thread.depth);
+  }
+  if (tracing_) {
+    std::string text = word(read.kind);
+    text += fmt::format(" {}", name_of_cell(cell));
+    if (read.kind != ReadKind::read)
+      text += fmt::format(" {} {}", sign(look.compare), static_cast<std::int32_t>(look.value));
+    text += fmt::format(" {}: saw {}", word(read.order), static_cast<std::int32_t>(value));
+    if (!holds) text += ", not yet";
+    note(thread, read.where, text);
+  }
+  if (options_.profile == Profile::sc)
+    log_.push_back({true, look.cell, 0, set, thread.stamp(), thread.cause});
+  thread.tick();
+  if (read.kind == ReadKind::hand || read.kind == ReadKind::take) {
+    // The read and the write are one: nothing comes between them in any reader's chain.
+    const std::uint32_t mark = read.kind == ReadKind::hand ? 1U : ~0U;
+    Bits both = set;
+    both.add(cell.count);
+    deposit(thread, look.cell, mark, NotifyOp::add, read.order, &set, false, read.where);
+    cell.readings.push_back({thread.id, thread.epoch() - 1, both});
+  }
+}
+
+}  // namespace muster::check::engine

@@ -1,0 +1,108 @@
+// A thread of the model: one of a lane, or the set-up of a rank.
+#pragma once
+
+#include <boost/context/fiber.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <source_location>
+#include <vector>
+
+#include "check/cell.hpp"
+#include "check/clock.hpp"
+#include "muster/fabric/model.hpp"
+#include "muster/types.hpp"
+
+namespace muster::check::engine {
+
+class Execution;
+
+enum class ThreadState : std::uint8_t {
+  absent,  // no lane runs on it now
+  runnable,
+  reading,    // at a wait, test, read, hand or take
+  meeting,    // at a converge of its lane
+  launching,  // a set-up that waits for its lanes
+  setup,      // at a set-up call, where all ranks meet
+  done,       // a set-up that has returned
+};
+
+enum class ReadKind : std::uint8_t { wait, test, read, any, hand, take };
+
+// One cell that a read looks at; wait_any has several.
+struct Look {
+  std::uint32_t cell = 0;  // index in the execution
+  Compare compare = Compare::ge;
+  std::uint32_t value = 0;
+  Bits must;                     // what the thread has to see (L)
+  std::uint32_t newer = 0;       // put off: the set must have a deposit numbered so or above
+  std::uint32_t seen_count = 0;  // deposits that were there when it was put off
+};
+
+// What a thread is blocked on.
+struct PendingRead {
+  ReadKind kind = ReadKind::wait;
+  Order order = Order::acquire;
+  std::vector<Look> looks;
+  bool put_off = false;  // until a cell has more deposits than seen_count
+  bool expiry_offered = false;
+  std::uint32_t peer = 0;  // hand
+  std::source_location where;
+  // The answer.
+  WaitStatus status = WaitStatus::ok;
+  std::uint32_t index = 0;
+  std::uint32_t value = 0;
+};
+
+struct Thread {
+  Execution* run = nullptr;
+  std::uint32_t id = 0;  // also its component
+  std::uint32_t rank = 0;
+  std::uint32_t lane = 0;
+  std::uint32_t index = 0;  // in its lane
+  bool is_setup = false;
+
+  // What is running on it.
+  std::uint32_t lanes = 1;
+  ThreadState state = ThreadState::absent;
+  boost::context::fiber fiber;
+  std::source_location where;  // of the operation that it is in
+
+  Clock hb;      // happens-before
+  Clock cause;   // program order, converge, and every reads-from edge
+  Clock issued;  // transfers of the rank that it knows to have been issued
+  Clock fence;   // what a relaxed notify carries: everything before the kernel began
+  Clock fence_issued;
+  Clock pending;  // what relaxed waits would have acquired: the next kernel's start does
+
+  PendingRead read;
+
+  // At a converge.
+  WaitStatus meeting_status = WaitStatus::ok;
+  const char* meeting_kind = "";
+  std::vector<std::byte> meeting_value;
+
+  bool forced = false;  // waits for its siblings where the source has no converge
+
+  // At a launch.
+  std::uint32_t lanes_left = 0;
+  std::vector<Result<void>> lane_results;
+
+  // At a set-up call.
+  std::uint32_t setup_calls = 0;
+
+  std::uint64_t depth = 0;  // of the chain of deposits behind it
+  CallTag call;
+  std::map<std::uint32_t, std::uint32_t> calls_made;  // by barrier
+  std::vector<std::uint64_t> outcomes;
+
+  [[nodiscard]] std::uint32_t epoch() const { return hb.at(id); }
+  [[nodiscard]] Stamp stamp() const { return {id, epoch()}; }
+  // What follows is no longer part of what was handed on.
+  void tick() {
+    hb.raise({id, epoch() + 1});
+    cause.raise({id, epoch()});
+  }
+};
+
+}  // namespace muster::check::engine

@@ -1,0 +1,224 @@
+// Window data: own loads and stores, transfers, flush.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "check/execution.hpp"
+
+namespace muster::check::engine {
+
+using model::Access;
+using model::Span;
+
+void Execution::access(Thread& self, std::uint32_t rank, Span span, Access access, Stamp stamp,
+                       const char* how) {
+  Segment& segment = segments_[span.segment];
+  const std::uint64_t first = span.offset / segment.grain;
+  const std::uint64_t bytes = static_cast<std::uint64_t>(span.count) * span.element;
+  const std::uint64_t last = (span.offset + bytes + segment.grain - 1) / segment.grain;
+  if (segment.freed && segment.freed_at[rank].epoch > 0)
+    found(self, Kind::race,
+          fmt::format("{} uses {} of rank {} after it was freed", name_of_thread(self),
+                      segment.name, rank),
+          "freeing: flush, then a barrier of the team", segment.name);
+  const auto conflict =
+      record(segment.shadows[rank], first, last, access, stamp, {self.hb, self.cause});
+  if (conflict) found_race(self, rank, segment, *conflict, access, how);
+}
+
+void* Execution::touch(Thread& self, Rank rank, Span span, Access how) {
+  ++steps_;
+  if (scratch_.size() < span.element) scratch_.resize(span.element);
+  if (span.count < 1 || unwinding_) return scratch_.data();
+  if (rank.value >= options_.ranks || span.segment >= segment_count_) {
+    contract(self, false, "a window that does not exist is used", self.where);
+    return scratch_.data();
+  }
+  if (tracing_)
+    note(self, self.where,
+         fmt::format("{} {}", how == Access::read ? "read" : "write",
+                     location(segments_[span.segment], span.offset / segments_[span.segment].grain,
+                              rank.value)));
+  access(self, rank.value, span, how, self.stamp(), "");
+  return segments_[span.segment].data[rank.value].data() + span.offset;
+}
+
+// An element of a tile operation. A remote store or add is an agent of its channel; one agent for
+// each element is as good as one for all, since nothing can tell them apart.
+void* Execution::move_element(Thread& self, Span span, Rank peer, Access how, bool remote) {
+  ++steps_;
+  Segment& segment = segments_[span.segment];
+  const bool agent = remote && how != Access::read && options_.profile == Profile::rdma;
+  const Stamp stamp = agent ? next_on_channel(self, peer.value) : self.stamp();
+  access(self, peer.value, span, how, stamp, agent ? " by a transfer" : "");
+  if (peer.value != self.rank) costs_[self.rank].bytes += span.element;
+  return segment.data[peer.value].data() + span.offset;
+}
+
+namespace {
+// The elements that thread `index` of `threads` moves.
+template <class Visit>
+void each_share(Span to, Span from, std::uint32_t index, std::uint32_t threads, Visit&& visit) {
+  if (threads == 1) return visit(to, from);
+  for (std::int64_t at = index; at < to.count; at += threads) {
+    const std::uint64_t skip = static_cast<std::uint64_t>(at) * to.element;
+    visit(Span{to.segment, to.offset + skip, 1, to.element},
+          Span{from.segment, from.offset + skip, 1, from.element});
+  }
+}
+}  // namespace
+
+void Execution::copy(std::uint32_t to_rank, Span to, std::uint32_t from_rank, Span from) {
+  if (to_rank != from_rank)
+    costs_[running_->rank].bytes += static_cast<std::uint64_t>(to.count) * to.element;
+  std::memmove(segments_[to.segment].data[to_rank].data() + to.offset,
+               segments_[from.segment].data[from_rank].data() + from.offset,
+               static_cast<std::size_t>(to.count) * to.element);
+}
+
+void Execution::put(Thread& self, Span to, Rank peer, Span from, bool async, Where where) {
+  step(self, "put", where);
+  change_before(self, "put", where);
+  if (to.count < 0 || from.count < 0 || unwinding_) return;
+  if (!contract(self, peer.value < options_.ranks,
+                fmt::format("rank {} of {} does not exist", peer.value, options_.ranks), where))
+    return;
+  const bool agent = options_.profile == Profile::rdma;
+  if (to.count == 0) return;
+  if (tracing_)
+    note(self, where,
+         fmt::format(
+             "put{} {} elements to {}", async ? "_async" : "", to.count,
+             location(segments_[to.segment], to.offset / segments_[to.segment].grain, peer.value)));
+  each_share(to, from, self.index, options_.threads, [&](Span share_to, Span share_from) {
+    const Stamp stamp = agent ? next_on_channel(self, peer.value) : self.stamp();
+    access(self, self.rank, share_from, Access::read, async ? stamp : self.stamp(),
+           " as the source of a put");
+    access(self, peer.value, share_to, Access::write, stamp, " by a put");
+    copy(peer.value, share_to, self.rank, share_from);
+  });
+}
+
+void Execution::get(Thread& self, Span to, Span from, Rank peer, bool async, Where where) {
+  step(self, "get", where);
+  change_before(self, "get", where);
+  if (to.count < 0 || from.count < 0 || unwinding_) return;
+  if (!contract(self, peer.value < options_.ranks,
+                fmt::format("rank {} of {} does not exist", peer.value, options_.ranks), where))
+    return;
+  const bool agent = async && options_.profile == Profile::rdma;
+  if (to.count == 0) return;
+  if (tracing_)
+    note(self, where,
+         fmt::format("get{} {} elements from {}", async ? "_async" : "", to.count,
+                     location(segments_[from.segment], from.offset / segments_[from.segment].grain,
+                              peer.value)));
+  const Stamp stamp = agent ? new_agent(self) : self.stamp();
+  each_share(to, from, self.index, options_.threads, [&](Span share_to, Span share_from) {
+    access(self, peer.value, share_from, Access::read, stamp, " by a get");
+    access(self, self.rank, share_to, Access::write, stamp, " as the target of a get");
+    copy(self.rank, share_to, peer.value, share_from);
+  });
+}
+
+void Execution::put_signal(Thread& self, Span to, Rank peer, Span from, Signal signal,
+                           std::uint32_t value, NotifyOp op, Where where) {
+  WaitStatus status = WaitStatus::ok;
+  // The lane moves the payload together, one thread signals; here that thread does both.
+  converge(self, status, "put_signal", where);
+  if (self.index == 0 && to.count >= 0 && from.count >= 0 && !unwinding_ &&
+      check_cell(self, signal, peer, where)) {
+    const bool agent = options_.profile != Profile::sc;
+    if (tracing_)
+      note(self, where,
+           fmt::format(
+               "put_signal {} elements to {}, then {}: {} {}", to.count,
+               location(segments_[to.segment], to.offset / segments_[to.segment].grain, peer.value),
+               name_of_cell(cells_[cell_index(peer.value, signal.cell)]),
+               op == NotifyOp::set ? "set" : "add", static_cast<std::int32_t>(value)));
+    const Stamp stamp = agent ? new_agent(self) : self.stamp();
+    if (to.count > 0) {
+      access(self, self.rank, from, Access::read, self.stamp(), " as the source of a put");
+      access(self, peer.value, to, Access::write, stamp, " by a put");
+      copy(peer.value, to, self.rank, from);
+    }
+    deposit(self, cell_index(peer.value, signal.cell), value, op, Order::release, nullptr, agent,
+            where);
+    if (options_.profile == Profile::direct) {  // it has taken effect, and its thread knows
+      self.hb.raise(stamp);
+      self.cause.raise(stamp);
+    }
+  }
+  if (options_.threads > 1) converge(self, status, "put_signal", where);
+}
+
+// The transfers of the own lane that this thread knows of are done.
+void Execution::flush(Thread& self, Where where) {
+  step(self, "flush", where);
+  if (tracing_) note(self, where, "flush");
+  if (self.index == 0) ++costs_[self.rank].flushes;
+  if (changed("flush", where, Change::drop)) return;
+  finish_transfers(self);
+}
+
+void Execution::finish_transfers(Thread& self) {
+  Clock done;
+  if (options_.profile == Profile::rdma)
+    for (std::uint32_t i = 0; i < options_.threads; ++i) {
+      const Thread& sibling =
+          threads_[self.rank * per_rank_ + 1 + self.lane * options_.threads + i];
+      for (std::uint32_t target = 0; target < options_.ranks; ++target) {
+        const std::uint32_t component = channel(sibling, target);
+        if (self.issued.at(component) > 0) done.raise({component, self.issued.at(component)});
+      }
+    }
+  for (std::uint32_t at = 0; at < agents_.size(); ++at) {
+    const Thread& issuer = threads_[agents_[at]];
+    const std::uint32_t component = static_components_ + at;
+    if (issuer.rank == self.rank && issuer.lane == self.lane && self.issued.at(component) > 0)
+      done.raise({component, 1});
+  }
+  self.hb.join(done);
+  self.cause.join(done);
+}
+
+std::uint32_t Execution::counter(Thread& self, Counter counter, Where where) {
+  step(self, "counter", where);
+  const std::size_t at = counter_at(self, counter, where);
+  if (at == counters_.size()) return 0;
+  check_counter(self, at, Access::read);
+  return counters_[at];
+}
+
+void Execution::set_counter(Thread& self, Counter counter, std::uint32_t value, Where where) {
+  step(self, "set_counter", where);
+  const std::size_t at = counter_at(self, counter, where);
+  if (at == counters_.size()) return;
+  check_counter(self, at, Access::write);
+  counters_[at] = value;
+}
+
+std::size_t Execution::counter_at(Thread& self, Counter counter, Where where) {
+  if (!contract(self, counter.segment == 0 && counter.cell < counter_numbers_,
+                fmt::format("counter {} does not exist ({} have been made)", counter.cell,
+                            counter_numbers_),
+                where))
+    return counters_.size();
+  return static_cast<std::size_t>(counter.cell) * options_.ranks + self.rank;
+}
+
+void Execution::check_counter(Thread& self, std::size_t at, Access how) {
+  if (tracing_)
+    note(self, self.where,
+         fmt::format("{} counter {}", how == Access::read ? "read" : "write", at / options_.ranks));
+  const auto conflict =
+      record(counter_shadows_, at, at + 1, how, self.stamp(), {self.hb, self.cause});
+  if (!conflict) return;
+  Segment named;
+  named.name = "counter";
+  Conflict there = *conflict;
+  there.element = at / options_.ranks;
+  found_race(self, self.rank, named, there, how, "");
+}
+
+}  // namespace muster::check::engine
