@@ -202,6 +202,38 @@ concept HandoffFabric = Fabric<F> && requires(F& fabric, Signal signal, Rank pee
   { fabric.take(signal, Order::acquire) } -> std::same_as<WaitStatus>;
 };
 
+// Tiles in slots, with a flag beside the data: small messages that need no notify.
+//
+// Called by the lane together; `at` is in lines of the slots, a tile takes packet_lines of them.
+//
+//   put_packets(slots, peer, at, tile, flag)
+//       the tile into the peer's slots. It carries the tile alone, and is ordered with nothing else
+//   wait_packets(tile, slots, at, flag) -> WaitStatus
+//       block until all of the calling thread's elements stand in the own slots with this very flag,
+//       and read them; each thread has its own status, converge(status) gives the lane's. Both sides
+//       use the same type of tile and the same number of threads
+//   clear_packets(slots, at, lines)
+//       own slots to zero, where no packet can be in flight: between two barriers
+//
+// The flag of a message differs from every one that its slots still hold: count the messages. 0 is
+// reserved, it is what cleared slots hold. The slots are cleared before the count comes round.
+//
+// A slot may be written again once its reader has deposited to the writer, after it has read. Two
+// sets of slots that alternate give that where every rank sends to every peer in every call: packets
+// of call k+1 from q were sent after q had read all of call k, so who has received them may write
+// the set of call k again in call k+2. This holds for each thread by itself, for it writes what
+// its like reads. With one set, or where a peer is left out in between, it does not hold.
+template <class F, class Tile>
+concept PacketingWith = requires(F& fabric, Tile& tile, Slots slots, Rank peer, std::int64_t at,
+                                 std::uint32_t flag) {
+  fabric.put_packets(slots, peer, at, tile, flag);
+  { fabric.wait_packets(tile, slots, at, flag) } -> std::same_as<WaitStatus>;
+  fabric.clear_packets(slots, at, at);
+};
+
+template <class F>
+concept PacketFabric = Fabric<F> && PacketingWith<F, TileOf<F>>;
+
 // Runs inside a kernel.
 template <class F>
 concept DeviceFabric = Fabric<F> && F::is_device;
@@ -218,6 +250,20 @@ MUSTER_FN void for_each_peer(const F& fabric, Visit&& visit) {
     const std::uint32_t sum = fabric.rank().value + step;
     visit(Rank{sum < ranks ? sum : sum - ranks});
   }
+}
+
+// A call that every rank of the team makes alike on this lane: its name, and what must agree.
+struct Call {
+  const char* name = "";
+  std::uint64_t detail[2] = {0, 0};
+};
+
+// Tells the fabric of a call that is about to be made. A fabric that can compare (the host's in a
+// verifying run) reports ranks that make different calls, by name, where they would hang otherwise;
+// for the others it is nothing at all.
+template <class F>
+MUSTER_FN void describe(F& fabric, const Call& call) {
+  if constexpr (requires { fabric.describe(call); }) fabric.describe(call);
 }
 
 // The set-up side that protocols are made from: a host team, the model's team, a GPU world.

@@ -177,6 +177,25 @@ template <class T>
   return Box{row, col, rows < 0 ? 0 : rows, cols < 0 ? 0 : cols};
 }
 
+// ---- packets ------------------------------------------------------------------------------------
+
+// 64 bytes of the memory that packets travel in. What lies where in it belongs to the fabric.
+struct alignas(64) PacketLine {
+  std::uint32_t word[16] = {};
+};
+
+// A window of lines: `team.window<PacketLine>({lines})`. It is zero at first, and only put_packets,
+// wait_packets and clear_packets touch it.
+using Slots = WindowRef<PacketLine>;
+
+// How many lines a tile of so many elements of T takes on any fabric: at most 8 bytes for each 4
+// bytes of an element, or for a smaller element.
+template <class T>
+[[nodiscard]] MUSTER_FN constexpr std::int64_t packet_lines(std::int64_t elements) {
+  const auto words = static_cast<std::int64_t>((sizeof(T) + 3) / 4);
+  return (elements * words + 7) / 8;
+}
+
 // One alternative of wait_any.
 struct Condition {
   Signal signal;

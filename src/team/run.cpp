@@ -73,27 +73,20 @@ int run_rank(const std::shared_ptr<const host::Job>& job, const host::JoinOption
   const auto joined = host::join(job, options);
   if (!joined) return report(who, joined.error()), failed;
   host::RankContext& rank = **joined;
-  int code = failed;
-  {
-    Team team(std::make_shared<host::Setup>(*joined, 0));
-    Result<int> result = call(body, team);
-    // The team of now: shrink may have put another in the place of the first.
-    host::Setup last(*joined, rank.current_team);
-    if (result && *result == 0) {
-      if (Result<void> met = last.sync(); !met) result = met.error();
-    }
-    if (!result) {
-      report(who, result.error());
-      last.team().fail(WaitStatus::aborted, options.rank,
-                       fmt::format("{}: {}", who, to_string(result.error())));
-    } else {
-      code = *result;
-      if (code != 0) {
-        last.team().fail(WaitStatus::aborted, options.rank,
-                         fmt::format("{} ended with code {}", who, code));
-      }
-    }
+  rank.current = std::make_shared<host::Setup>(*joined, 0);
+  Team team(rank.current);
+  Result<int> result = call(body, team);
+  if (result && *result == 0) {
+    if (const auto met = rank.current->agree("the end of the body"); !met) result = met.error();
   }
+  const int code = result ? *result : failed;
+  if (!result) report(who, result.error());
+  if (code != 0) {
+    rank.current->team().fail(WaitStatus::aborted, options.rank,
+                              result ? fmt::format("{} ended with code {}", who, code)
+                                     : fmt::format("{}: {}", who, to_string(result.error())));
+  }
+  rank.current.reset();
   std::fflush(nullptr);
   host::leave(rank);
   return code;

@@ -40,7 +40,7 @@ Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
       fabric_(watched(team_.lane_context(Lane{0}, 1), watch_)),
       barrier_(system_rows(team_)),
       mailbox_{team_.record().mailbox_offset, 1, 2, 0, team} {
-  static_assert(2 * sizeof(Message) <= mailbox_bytes);
+  static_assert(2 * sizeof(Message) <= page && sizeof(CallBoard) % page == 0);
   team_.add(
       {Allocation::Kind::cells, team_.record().system_cell, system_cells(team_.size()), 1, {}});
   team_.add({Allocation::Kind::memory, team_.record().mailbox_offset, mailbox_bytes, 0, {}});
@@ -74,6 +74,7 @@ Result<std::vector<Message>> Setup::exchange(const Message& mine) {
 
 Result<std::vector<Message>> Setup::agree(const std::string& what, std::uint64_t value,
                                           const std::optional<Error>& local) {
+  fabric_.describe(Call{what.c_str()});
   Result<std::vector<Message>> messages =
       exchange(make_message(local ? local->what : what, value, local.has_value()));
   if (local) return *local;

@@ -63,9 +63,9 @@ class Setup {
   // Gives back all that the team has, its own record too. Collective; nothing works afterwards.
   [[nodiscard]] Result<void> close();
 
-  // Cells that a team needs for itself, and the bytes of its mailbox.
+  // Cells that a team needs for itself, and the bytes of its mailbox and call board.
   [[nodiscard]] static std::uint32_t system_cells(std::uint32_t size) { return size + 1; }
-  static constexpr std::uint64_t mailbox_bytes = page;
+  static constexpr std::uint64_t mailbox_bytes = page + sizeof(CallBoard);
 
  private:
   [[nodiscard]] Result<std::vector<Message>> exchange(const Message& mine);

@@ -217,8 +217,9 @@ void Team::abort(std::string_view reason) {
 Result<Team> Team::shrink() {
   Result<std::uint32_t> successor = host::agree_on_survivors(setup_->team());
   if (!successor) return successor.error();
-  setup_->team().process().current_team = *successor;
-  return Team(std::make_shared<host::Setup>(setup_->team().shared_process(), *successor));
+  auto survivors = std::make_shared<host::Setup>(setup_->team().shared_process(), *successor);
+  setup_->team().process().current = survivors;
+  return Team(std::move(survivors));
 }
 
 }  // namespace muster

@@ -125,15 +125,61 @@ Result<void> brought_memory(Team& team) {
   return checks.done();
 }
 
+// Ranks that call different barriers get an error that names both, soon, and not a hang.
+Result<void> different_barriers(Team& team) {
+  EpochBarrier one(team);
+  CreditBarrier other(team);
+  const bool first = team.rank() == Rank{0};
+  const auto ran = team.lane([&](auto& fabric) -> WaitStatus {
+    for (int call = 0; call < 100; ++call) {
+      const bool strays = first && call == 50;
+      const WaitStatus met = strays ? other.sync(fabric) : one.sync(fabric);
+      if (met != WaitStatus::ok) return met;
+    }
+    return WaitStatus::ok;
+  });
+  Checks checks;
+  if (team.size() == 1) return ran;
+  if (ran) return Error{ErrorCode::invalid_argument, "different barriers were accepted"};
+  checks.mentions(ran.error().what, "EpochBarrier (cell", "the error");
+  checks.mentions(ran.error().what, "CreditBarrier (cell", "the error");
+  auto rest = team.shrink();
+  checks.ok(rest, "shrink");
+  return checks.done();
+}
+
+// One rank has finished while the others meet once more.
+Result<void> one_call_more(Team& team) {
+  EpochBarrier barrier(team);
+  const auto calls = team.rank() == Rank{0} ? 3 : 4;
+  const auto ran = team.lane([&](auto& fabric) -> WaitStatus {
+    WaitStatus met = WaitStatus::ok;
+    for (int call = 0; call < calls && met == WaitStatus::ok; ++call) met = barrier.sync(fabric);
+    return met;
+  });
+  const auto ended = team.sync();
+  Checks checks;
+  if (team.size() == 1) return ended;
+  const Error error = ran ? ended.error() : ran.error();
+  checks.mentions(error.what, "EpochBarrier (cell", "the error");
+  checks.mentions(error.what, "sync()", "the error");
+  auto rest = team.shrink();
+  checks.ok(rest, "shrink");
+  return checks.done();
+}
+
 }  // namespace
 }  // namespace muster::conformance
 
 int main(int argc, char** argv) {
+  setenv("MUSTER_VERIFY", "1", 1);
   using namespace muster::conformance;
   return run_host_cases({{"split_and_close", split_and_close, Sizes::all},
                          {"overlap", overlap, Sizes::all},
                          {"parents_failure", parents_failure, Sizes::all},
                          {"brought_memory", brought_memory, Sizes::all},
+                         {"different_barriers", different_barriers, Sizes::all},
+                         {"one_call_more", one_call_more, Sizes::all},
                          {"wrong_colour", wrong_colour, Sizes::few}},
                         argc, argv);
 }

@@ -37,6 +37,7 @@ class CounterBarrier {
 
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+    describe(fabric, Call{"CounterBarrier", {rows_.first.cell, 0}});
     State last = begin(fabric);
     return announce(fabric, last, use);
   }

@@ -29,6 +29,7 @@ class CreditBarrier {
 
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+    describe(fabric, Call{"CreditBarrier", {rows_.first.cell, 0}});
     fabric.converge();  // the notifying thread speaks for what all threads of the lane wrote
     const Signal mine = rows_.from(fabric.lane(), fabric.rank());
     for_each_peer(fabric, [&](Rank peer) {

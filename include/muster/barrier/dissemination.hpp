@@ -46,6 +46,7 @@ class DisseminationBarrier {
   // Called by all threads of the lane.
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+    describe(fabric, Call{"DisseminationBarrier", {rows_.first.cell, 0}});
     Epoch last = begin(fabric);
     return announce(fabric, last, use);
   }

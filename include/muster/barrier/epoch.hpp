@@ -32,6 +32,7 @@ class EpochBarrier {
   // Called by all threads of the lane. What the lane wrote before is deposited for every peer.
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+    describe(fabric, Call{"EpochBarrier", {rows_.first.cell, 0}});
     const Epoch epoch = Epoch{fabric.counter(rows_.epoch(fabric.lane()))}.next();
     // The notifying thread speaks for what all threads of the lane wrote; and all have read the
     // epoch.

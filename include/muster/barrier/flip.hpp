@@ -31,6 +31,7 @@ class FlipBarrier {
 
   template <HandoffFabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+    describe(fabric, Call{"FlipBarrier", {rows_.first.cell, 0}});
     fabric.converge();  // the handing thread speaks for what all threads of the lane wrote
     WaitStatus status = WaitStatus::ok;
     const Signal mine = rows_.from(fabric.lane(), fabric.rank());

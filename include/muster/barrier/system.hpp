@@ -50,6 +50,7 @@ class SystemBarrier {
   // Called by all threads of the lane. What the lane wrote before is deposited for every peer.
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+    describe(fabric, Call{"SystemBarrier", {rows_.first.cell, 0}});
     State last = begin(fabric);
     return announce(fabric, last, use);
   }

@@ -103,6 +103,12 @@ class Fabric {
   [[nodiscard]] static constexpr std::uint32_t threads() { return 1; }
   [[nodiscard]] static constexpr Profile profile() { return Profile::direct; }
 
+  // Compares the call with what the peers make, in a verifying run; see muster::describe.
+  void describe(const Call& call) {
+    if (context_.verify) [[unlikely]]
+      compare_call(call);
+  }
+
   void converge() { complete_loads(); }
   WaitStatus converge(WaitStatus status) {
     complete_loads();
@@ -243,6 +249,16 @@ class Fabric {
   }
   void flush() { complete_loads(); }
 
+  // ---- packets: a line is 60 bytes of the tile and the flag, so that one line crosses between the
+  // cores for each 60 bytes and nothing else
+
+  template <class T, std::int64_t R, std::int64_t C>
+  void put_packets(Slots slots, Rank peer, std::int64_t at, const Tile<T, R, C>& tile,
+                   std::uint32_t flag);
+  template <class T, std::int64_t R, std::int64_t C>
+  WaitStatus wait_packets(Tile<T, R, C>& tile, Slots slots, std::int64_t at, std::uint32_t flag);
+  void clear_packets(Slots slots, std::int64_t at, std::int64_t lines);
+
  private:
 #if defined(__SANITIZE_THREAD__)
   // ThreadSanitizer cannot express contract 5 (a relaxed wait precedes later stores), so it sees
@@ -330,6 +346,7 @@ class Fabric {
   [[nodiscard]] bool admits(const char* what, WindowRef<T> window, Rank peer, std::int64_t at,
                             std::int64_t count);
 
+  void compare_call(const Call& call);
   [[nodiscard]] bool admits_slowly(Signal signal, Rank peer);
   [[nodiscard]] bool knows(const char* what, std::uint32_t segment, std::uint64_t offset,
                            std::uint64_t bytes);
@@ -338,6 +355,9 @@ class Fabric {
                   std::int64_t rows, std::int64_t cols);
   void reject_run(const char* what, std::int64_t size, std::int64_t at, std::int64_t count);
   void reject_overlap(std::int64_t to_at, std::int64_t from_at, std::int64_t count);
+  void reject_flag(const char* what);
+  [[nodiscard]] WaitStatus wait_for_line(std::uint32_t& flag, std::int64_t line,
+                                         std::uint32_t expected);
   [[nodiscard]] WaitStatus wait_slowly(Signal signal, Rank owner, Compare compare,
                                        std::uint32_t value, std::memory_order order);
   [[nodiscard]] WaitStatus failure_or_pending();
@@ -349,7 +369,9 @@ class Fabric {
 }  // namespace muster::host
 
 #include "muster/fabric/host/data.hpp"
+#include "muster/fabric/host/packet.hpp"
 
 static_assert(muster::Fabric<muster::host::Fabric>);
 static_assert(muster::DirectFabric<muster::host::Fabric>);
 static_assert(muster::HandoffFabric<muster::host::Fabric>);
+static_assert(muster::PacketFabric<muster::host::Fabric>);

@@ -62,6 +62,10 @@ void Fabric::wake_sleepers(std::uint32_t& cell) {
   futex_wake(cell);
 }
 
+void Fabric::compare_call(const Call& call) {
+  context_.watch->compare(call);
+}
+
 bool Fabric::admits_slowly(Signal signal, Rank peer) {
   if (peer.value >= context_.size) return reject_peer("signal", peer), false;
   if (context_.watch->rejected()) return false;

@@ -168,6 +168,21 @@ WaitStatus LaneWatch::poll() {
   return team_.status() == WaitStatus::ok ? WaitStatus::pending : record(team_.status(), nullptr);
 }
 
+void LaneWatch::compare(const Call& call) {
+  if (lane_.value >= CallBoard::lanes) return;
+  const std::uint64_t number = team_.next_call(lane_);
+  team_.board_of(team_.rank()).write(lane_.value, number, call);
+  for (std::uint32_t member = 0; member < team_.size(); ++member) {
+    const std::string theirs = team_.board_of(Rank{member}).differs(lane_.value, number, call);
+    if (theirs.empty()) continue;
+    Error error{ErrorCode::mismatch, {}, team_.rank(), lane_, Rank{member}};
+    error.what =
+        fmt::format("rank {} called {}, rank {} called {}, each as call {} on lane {}",
+                    team_.rank().value, to_string(call), member, theirs, number, lane_.value);
+    return reject(std::move(error));
+  }
+}
+
 void LaneWatch::reject(Error error) {
   rejected_ = true;
   error.rank = team_.rank();

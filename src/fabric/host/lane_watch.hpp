@@ -32,6 +32,9 @@ class LaneWatch {
   // For a loop of tests: the team's failure, looked for now and then.
   [[nodiscard]] WaitStatus poll();
 
+  // The lane is about to make this call: rejects it where a peer makes another in its place.
+  void compare(const Call& call);
+
   // This lane broke the contract: records it and fails the team.
   void reject(Error error);
 

@@ -61,6 +61,12 @@ LaneContext TeamContext::lane_context(Lane lane, std::uint32_t lanes) const {
   return context;
 }
 
+CallBoard& TeamContext::board_of(Rank rank) const {
+  // Behind the mailbox, in the rank's memory; zero like all of it, which is a board without calls.
+  std::byte* place = job().heap_of(job_rank_of(rank)) + record_.mailbox_offset + page;
+  return *reinterpret_cast<CallBoard*>(place);
+}
+
 const TeamContext* TeamContext::failed() const {
   for (const TeamContext* team = this; team != nullptr; team = team->parent_) {
     // Pairs with the release in fail.

@@ -11,11 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "fabric/host/call_board.hpp"
 #include "fabric/host/job.hpp"
 #include "fabric/host/liveness.hpp"
 #include "fabric/host/segments.hpp"
 
 namespace muster::host {
+
+class Setup;
 
 // What a rank has of its job, for as long as it takes part. Rank threads of one process share the mapping.
 struct RankContext {
@@ -25,8 +28,10 @@ struct RankContext {
   std::chrono::milliseconds timeout{600'000};
   bool verify = false;
   std::uint32_t max_lanes = 8;
-  std::uint32_t current_team = 0;  // shrink moves on to another
-  std::mutex liveness_lock{};      // lanes take turns
+  // The team of all, until shrink puts that of the survivors in its place. Whoever ends the rank lets
+  // go of it: it holds this context in turn.
+  std::shared_ptr<Setup> current{};
+  std::mutex liveness_lock{};  // lanes take turns
   Liveness liveness;
 
   RankContext(std::shared_ptr<const Job> j, std::uint32_t rank)
@@ -66,6 +71,10 @@ class TeamContext {
   // A lane's view, without its watch.
   [[nodiscard]] LaneContext lane_context(Lane lane, std::uint32_t lanes) const;
 
+  // ---- which collective calls are made, in verifying runs ------------------------------------------
+  [[nodiscard]] CallBoard& board_of(Rank rank) const;
+  [[nodiscard]] std::uint64_t next_call(Lane lane) { return ++calls_[lane.value]; }
+
   // ---- the team's failure, the first of which stays -------------------------------------------------
   [[nodiscard]] WaitStatus status() const;
   [[nodiscard]] Error failure() const;  // once status() is not ok
@@ -99,6 +108,7 @@ class TeamContext {
   std::uint32_t cores_ = 1;
   Segments segments_;
   std::vector<Allocation> allocations_;
+  std::array<std::uint64_t, CallBoard::lanes> calls_{};  // by lane; each counts its own
 };
 
 }  // namespace muster::host

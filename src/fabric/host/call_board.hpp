@@ -1,0 +1,43 @@
+// Where ranks write which collective call they are about to make, so that two that differ are told
+// apart instead of hanging. In verifying runs only.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "muster/fabric.hpp"
+
+namespace muster::host {
+
+// One call of one lane of one rank. Read while its owner may write the next lap's: a reader that finds
+// another number before or after it has read nothing.
+struct alignas(64) CallRecord {
+  static constexpr std::size_t name_words = 5;
+
+  std::atomic<std::uint64_t> number;  // the lane's first call is 1; 0 while it is written
+  std::array<std::atomic<std::uint64_t>, name_words> name;
+  std::array<std::atomic<std::uint64_t>, 2> detail;
+};
+
+// The calls of one rank: for each lane the latest few. No peer is further behind, for a call that
+// brings ranks together cannot be left before all have entered it.
+struct CallBoard {
+  static constexpr std::uint32_t lanes = 64;  // lanes beyond are not compared
+  static constexpr std::uint32_t laps = 16;
+
+  std::array<std::array<CallRecord, laps>, lanes> records;
+
+  void write(std::uint32_t lane, std::uint64_t number, const Call& call);
+
+  // Has this rank made call `number` on the lane, and another one than `call`? Then what it made, in
+  // words; empty otherwise.
+  [[nodiscard]] std::string differs(std::uint32_t lane, std::uint64_t number,
+                                    const Call& call) const;
+};
+
+// "EpochBarrier (cell 12)"
+[[nodiscard]] std::string to_string(const Call& call);
+
+}  // namespace muster::host
