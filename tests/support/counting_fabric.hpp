@@ -37,6 +37,9 @@ enum class Op : std::uint8_t {
   set_counter,
   local_transfer,   // load, store
   remote_transfer,  // everything that moves bytes between ranks
+  put_packets,
+  wait_packets,
+  clear_packets,
 };
 
 // One operation, in program order. What an operation does not have stays at its default.
@@ -254,12 +257,35 @@ class CountingFabric {
   }
   void flush() { log_.push_back({.op = Op::flush}); }
 
+  // ---- packets: recorded, and delivered nowhere; waits succeed at once
+  template <class T, std::int64_t Rows, std::int64_t Cols>
+  void put_packets(Slots, Rank peer, std::int64_t at, const PlainTile<T, Rows, Cols>&,
+                   std::uint32_t flag) {
+    record_packets(Op::put_packets, peer, at, flag, Rows * Cols * sizeof(T));
+  }
+  template <class T, std::int64_t Rows, std::int64_t Cols>
+  WaitStatus wait_packets(PlainTile<T, Rows, Cols>&, Slots, std::int64_t at, std::uint32_t flag) {
+    record_packets(Op::wait_packets, rank_, at, flag, Rows * Cols * sizeof(T));
+    return outcome_;
+  }
+  void clear_packets(Slots, std::int64_t at, std::int64_t lines) {
+    record_packets(Op::clear_packets, rank_, at, 0, static_cast<std::size_t>(lines) * 64);
+  }
+
  private:
   std::uint32_t& cell(Signal signal) { return cells_.at(signal.cell); }
 
   void record(Op op, Rank peer, std::int64_t count, std::size_t size, const void* tile = nullptr) {
     log_.push_back(
         {.op = op, .peer = peer, .bytes = count * static_cast<std::int64_t>(size), .tile = tile});
+  }
+  // The event's signal is the first line.
+  void record_packets(Op op, Rank peer, std::int64_t at, std::uint32_t flag, std::size_t size) {
+    log_.push_back({.op = op,
+                    .signal = Signal{0, static_cast<std::uint32_t>(at)},
+                    .peer = peer,
+                    .value = flag,
+                    .bytes = static_cast<std::int64_t>(size)});
   }
   template <class Tile, class T>
   void fill(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
@@ -289,6 +315,7 @@ class CountingFabric {
 
 static_assert(DirectFabric<CountingFabric>);
 static_assert(HandoffFabric<CountingFabric>);
+static_assert(PacketFabric<CountingFabric>);
 
 // The set-up side of it: enough to make barriers and windows from.
 class CountingTeam {

@@ -1,0 +1,97 @@
+// PacketExchange: small messages between all ranks, again and again, without a barrier.
+#pragma once
+
+#include <cstdint>
+
+#include "muster/barrier/epoch.hpp"
+#include "muster/fabric.hpp"
+
+namespace muster {
+
+// In each call every rank sends one tile of R x C elements of T to every peer, and receives one from
+// each:
+//
+//   const std::uint32_t flag = exchange.begin(fabric);
+//   for (each peer) exchange.put(fabric, flag, peer, mine);
+//   for (each peer) status = worst(status, exchange.wait(fabric, flag, peer, theirs));
+//   status = exchange.end(fabric, flag, status);
+//
+// Cost per rank and call, P ranks: 1 round, P-1 tiles in packets, no notify, no signal waited for.
+//
+// Slots: two sets for each lane, each with a place for every writer; calls alternate between them.
+// A slot of call k is written again in call k+2, by a rank that has received the packets of call k+1
+// from its reader, which had read call k before it sent them. So nobody may be left out of a call: a
+// rank with nothing to say sends its tile all the same.
+//
+// Who counts: the calling lane, its own counter, which is the flag of the last call. Flag 0 is
+// what cleared slots hold. After 2^32 - 1 calls the count comes round: then begin() meets the ranks,
+// clears the slots, meets them again, and starts from 1, since a slot that nobody has used for a
+// while could hold any flag.
+//
+// After a wait that was not `ok` the count is advanced all the same; the slots are in an unknown
+// state. Make a new exchange on the team that shrink() returns.
+template <class T, std::int64_t R, std::int64_t C>
+class PacketExchange {
+ public:
+  PacketExchange() = default;
+  template <class Team>
+  requires SetUp<Team>
+  explicit PacketExchange(Team& team) : barrier_(team), counts_(*team.rows()) {
+    const std::int64_t places = std::int64_t{2} * counts_.lanes * counts_.ranks;
+    slots_ = *team.template window<PacketLine>({places * lines});
+  }
+
+  // The flag of this call; called by all threads of the lane.
+  template <PacketFabric F>
+  [[nodiscard]] MUSTER_FN std::uint32_t begin(F& fabric) const {
+    const std::uint32_t last = fabric.counter(counts_.epoch(fabric.lane()));
+    return last == ~0U ? renew(fabric) : last + 1;
+  }
+
+  template <PacketFabric F, class Tile>
+  MUSTER_FN void put(F& fabric, std::uint32_t flag, Rank peer, Tile& tile) const {
+    fabric.put_packets(slots_, peer, place(fabric.lane(), flag, fabric.rank()), tile, flag);
+  }
+
+  // This thread's status: go on to end() with the worst of them.
+  template <PacketFabric F, class Tile>
+  MUSTER_FN WaitStatus wait(F& fabric, std::uint32_t flag, Rank peer, Tile& tile) const {
+    return fabric.wait_packets(tile, slots_, place(fabric.lane(), flag, peer), flag);
+  }
+
+  // The lane's status, the same to all threads.
+  template <PacketFabric F>
+  MUSTER_FN WaitStatus end(F& fabric, std::uint32_t flag, WaitStatus status) const {
+    status = fabric.converge(status);  // all threads have read the count
+    if (fabric.thread() == 0) fabric.set_counter(counts_.epoch(fabric.lane()), flag);
+    if (fabric.threads() > 1) fabric.converge();  // before any thread reads it again
+    return status;
+  }
+
+  [[nodiscard]] MUSTER_FN Slots slots() const { return slots_; }
+  [[nodiscard]] MUSTER_FN Rows counts() const { return counts_; }
+
+ private:
+  static constexpr std::int64_t lines = packet_lines<T>(R * C);
+
+  // Where the writer's tile of this call lies.
+  [[nodiscard]] MUSTER_FN std::int64_t place(Lane lane, std::uint32_t flag, Rank writer) const {
+    const std::int64_t set = (std::int64_t{lane.value} * 2 + (flag & 1U)) * counts_.ranks;
+    return (set + writer.value) * lines;
+  }
+
+  template <PacketFabric F>
+  MUSTER_FN std::uint32_t renew(F& fabric) const {
+    // What fails here fails again in the waits of the call: its status is not lost.
+    (void)barrier_.sync(fabric);  // all have read the last packets
+    fabric.clear_packets(slots_, place(fabric.lane(), 0, Rank{0}), 2 * lines * counts_.ranks);
+    (void)barrier_.sync(fabric);  // all are cleared
+    return 1;
+  }
+
+  EpochBarrier barrier_;
+  Rows counts_;
+  Slots slots_;
+};
+
+}  // namespace muster
