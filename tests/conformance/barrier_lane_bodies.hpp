@@ -209,11 +209,11 @@ Result<void> system_and_grid_wrap(Team& team) {
 }
 
 // Barrier with the algorithm that is not the automatic one at this size, in its place.
-template <BarrierAlgorithm algorithm>
+template <BarrierAlgorithm chosen>
 class Chosen : public Barrier {
  public:
   template <class Team>
-  explicit Chosen(Team& team) : Barrier(team, algorithm) {}
+  explicit Chosen(Team& team) : Barrier(team, chosen) {}
 };
 
 template <class Team>

@@ -17,6 +17,10 @@ inline constexpr std::int64_t source_cols = 10;  // another width: rows are neve
 inline constexpr std::int64_t longest_side = 9;
 inline constexpr std::int32_t untouched = -77;
 
+// The target window has so many fields of edge x edge, one below the other, so that two barriers do
+// for so many regions.
+inline constexpr std::int64_t fields = 32;
+
 [[nodiscard]] constexpr std::int32_t content(Rank rank, std::int64_t index) {
   return static_cast<std::int32_t>(rank.value * 1000) + static_cast<std::int32_t>(index);
 }
@@ -53,9 +57,9 @@ void each_region(Visit&& visit) {
         }
 }
 
-// The target holds the source's region of `rank` and is untouched elsewhere.
-inline bool check_target(Checks& checks, const std::int32_t* target, const Region& region,
-                         Rank rank) {
+// One field of the target holds the source's region of `rank` and is untouched elsewhere.
+inline bool check_field(Checks& checks, const std::int32_t* target, const Region& region,
+                        Rank rank) {
   bool right = true;
   for (std::int64_t row = 0; row < edge; ++row) {
     for (std::int64_t col = 0; col < edge; ++col) {
@@ -81,7 +85,7 @@ struct Ends {
 template <class Team>
 Ends make_ends(Team& team) {
   return {*team.template window<std::int32_t>({edge, source_cols}),
-          *team.template window<std::int32_t>({edge, edge})};
+          *team.template window<std::int32_t>({fields * edge, edge})};
 }
 
 template <class F>
@@ -102,8 +106,8 @@ void poison_target(F& fabric, Ints target) {
   for (std::int64_t i = 0; i < target.size(); ++i) fabric.local(target)[i] = untouched;
 }
 
-// move(fabric, region, way) moves to the right neighbour; what the own target then holds came from
-// the left one.
+// move(fabric, ends, region, way) moves to the right neighbour; what the own target then holds came
+// from the left one.
 template <class Team, class Move>
 Result<void> all_regions_pushed(Team& team, Move move) {
   const Ends ends = make_ends(team);
@@ -111,14 +115,27 @@ Result<void> all_regions_pushed(Team& team, Move move) {
   return team.lane([&](auto& fabric) -> Result<void> {
     Checks checks;
     fill_source(fabric, ends.source);
-    each_region([&](const Region& region, std::int64_t number) {
+    std::vector<Region> batch;
+    const auto move_batch = [&] {
       poison_target(fabric, ends.target);
       checks.ok(barrier.sync(fabric), "the barrier before");
-      move(fabric, ends, region, way_of(number));
+      for (std::size_t field = 0; field < batch.size(); ++field) {
+        Region region = batch[field];
+        region.to.row += static_cast<std::int64_t>(field) * edge;
+        move(fabric, ends, region, way_of(region.to.row + region.to.col + region.cols));
+      }
       checks.ok(barrier.sync(fabric), "the barrier after");
       const auto seen = copy_of(fabric, ends.target);
-      return check_target(checks, seen.data(), region, left_of(fabric));
+      for (std::size_t field = 0; field < batch.size(); ++field)
+        check_field(checks, seen.data() + field * edge * edge, batch[field], left_of(fabric));
+      batch.clear();
+    };
+    each_region([&](const Region& region, std::int64_t) {
+      batch.push_back(region);
+      if (batch.size() == fields) move_batch();
+      return static_cast<bool>(checks.done());
     });
+    move_batch();
     return checks.done();
   });
 }
@@ -187,7 +204,7 @@ Result<void> put_signal_regions(Team& team) {
                        right_of(fabric), signals[0], 1, NotifyOp::add, way.path);
       checks.ok(fabric.wait(signals[0], Compare::ge, round), "the wait for the region");
       const auto seen = copy_of(fabric, ends.target);
-      return check_target(checks, seen.data(), region, left_of(fabric));
+      return check_field(checks, seen.data(), region, left_of(fabric));
     });
     return checks.done();
   });
@@ -204,7 +221,7 @@ Result<void> all_regions_pulled(Team& team, Move move) {
     checks.ok(barrier.sync(fabric), "the barrier before");
     each_region([&](const Region& region, std::int64_t number) {
       const auto seen = move(fabric, ends, region, way_of(number));
-      return check_target(checks, seen.data(), region, right_of(fabric));
+      return check_field(checks, seen.data(), region, right_of(fabric));
     });
     checks.ok(barrier.sync(fabric, use::exit), "the barrier after");
     return checks.done();
