@@ -1,0 +1,139 @@
+// Windows, rows and signals of a World.
+#include <fmt/format.h>
+
+#include "fabric/gpu/state.hpp"
+
+namespace muster::gpu {
+
+namespace {
+
+constexpr std::uint64_t window_align = 256;
+constexpr std::uint64_t line_cells = 32;  // what is handed out together shares no cache line
+
+Error refuse(std::string what) {
+  return {ErrorCode::invalid_argument, std::move(what)};
+}
+
+// Extents folded into rows x cols, and their size in bytes.
+struct Folded {
+  std::int64_t rows;
+  std::int64_t cols;
+  std::uint64_t bytes;
+};
+
+Result<Folded> fold(const std::int64_t* extents, std::size_t count, std::size_t element) {
+  if (count == 0) return refuse("a window needs at least one extent");
+  Folded folded{1, 1, 0};
+  for (std::size_t i = 0; i < count; ++i) {
+    if (extents[i] < 0) return refuse(fmt::format("extent {} is {}", i, extents[i]));
+    std::int64_t& into = i + 1 == count ? folded.cols : folded.rows;
+    if (__builtin_mul_overflow(into, extents[i], &into))
+      return refuse(fmt::format("extents of {} and more elements do not fit", extents[i]));
+  }
+  std::int64_t elements = 0;
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(folded.rows, folded.cols, &elements) ||
+      __builtin_mul_overflow(elements, static_cast<std::int64_t>(element), &bytes))
+    return refuse(
+        fmt::format("{} x {} elements of {} bytes do not fit", folded.rows, folded.cols, element));
+  folded.bytes = static_cast<std::uint64_t>(bytes);
+  return folded;
+}
+
+}  // namespace
+
+Result<World::Place> World::make_window(const std::int64_t* extents, std::size_t count,
+                                        std::size_t element) {
+  const Result<Folded> folded = fold(extents, count, element);
+  if (!folded) return folded.error();
+  if (state_->memory == nullptr)
+    return refuse("this world has no memory of its own: use window_in() on an adopted segment");
+  const auto offset = state_->windows.take((*folded).bytes, window_align);
+  if (!offset)
+    return Error{ErrorCode::out_of_memory,
+                 fmt::format("a window of {} bytes was asked for; of the {} bytes on each rank "
+                             "(WorldOptions::bytes) {} are left",
+                             (*folded).bytes, state_->windows.size(), state_->windows.left())};
+  return Place{*offset, (*folded).rows, (*folded).cols, 0};
+}
+
+Result<World::Place> World::place_window(std::uint32_t segment, std::uint64_t offset,
+                                         const std::int64_t* extents, std::size_t count,
+                                         std::size_t element) const {
+  const Result<Folded> folded = fold(extents, count, element);
+  if (!folded) return folded.error();
+  if (segment >= state_->segments.size())
+    return refuse(
+        fmt::format("there is no segment {}: there are {}", segment, state_->segments.size()));
+  const std::uint64_t bytes = state_->segments[segment].bytes;
+  if (offset > bytes || (*folded).bytes > bytes - offset)
+    return refuse(fmt::format("{} bytes at offset {} do not fit into segment {} of {} bytes",
+                              (*folded).bytes, offset, segment, bytes));
+  if (offset % element != 0)
+    return refuse(
+        fmt::format("offset {} is no multiple of the {} bytes of an element", offset, element));
+  return Place{offset, (*folded).rows, (*folded).cols, segment};
+}
+
+Result<std::uint32_t> World::State::take_cells(std::uint32_t count, const char* what) {
+  if (!has_cells) return refuse("name the memory for cells first, with use_for_cells()");
+  const auto first = cells.take(count, line_cells);
+  if (!first)
+    return Error{ErrorCode::out_of_memory,
+                 fmt::format("{} cells were asked for, for {}; of {} on each rank {} are left",
+                             count, what, cells.size(), cells.left())};
+  return static_cast<std::uint32_t>(*first);
+}
+
+Result<Rows> World::rows() {
+  return rows(state_->lanes);
+}
+
+Result<Rows> World::rows(std::uint32_t lanes) {
+  if (lanes == 0) return refuse("rows of 0 lanes");
+  const std::uint64_t count = std::uint64_t{lanes} * state_->ranks;
+  if (count > state_->cells.size())
+    return Error{ErrorCode::out_of_memory,
+                 fmt::format("rows of {} lanes and {} ranks are {} cells; each rank has {}", lanes,
+                             state_->ranks, count, state_->cells.size())};
+  const Result<std::uint32_t> signals =
+      state_->take_cells(static_cast<std::uint32_t>(count), "rows");
+  if (!signals) return signals.error();
+  const Result<std::uint32_t> counters = state_->take_cells(lanes, "the counters of rows");
+  if (!counters) return counters.error();
+  const std::uint32_t segment = state_->cell_segment;
+  const Rows made{{segment, *signals}, {segment, *counters}, lanes, state_->ranks};
+  state_->known_rows.push_back(made);
+  return made;
+}
+
+Result<Signals> World::signals(std::uint32_t count) {
+  const Result<std::uint32_t> first = state_->take_cells(count, "signals");
+  if (!first) return first.error();
+  return Signals{{state_->cell_segment, *first}, count};
+}
+
+Result<Rows> World::pad_rows(std::uint32_t segment, std::uint32_t lanes) const {
+  if (segment >= state_->segments.size())
+    return refuse(
+        fmt::format("there is no segment {}: there are {}", segment, state_->segments.size()));
+  const std::uint64_t needed = std::uint64_t{lanes} * state_->ranks * cell_bytes;
+  if (lanes == 0 || needed > state_->segments[segment].bytes)
+    return refuse(fmt::format("{} lanes of {} ranks need {} bytes; segment {} has {}", lanes,
+                              state_->ranks, needed, segment, state_->segments[segment].bytes));
+  const Rows made{{segment, 0}, {segment, 0}, lanes, state_->ranks};
+  state_->known_rows.push_back(made);
+  return made;
+}
+
+Result<void> World::use_for_cells(std::uint32_t segment) {
+  if (segment >= state_->segments.size())
+    return refuse(
+        fmt::format("there is no segment {}: there are {}", segment, state_->segments.size()));
+  state_->cell_segment = segment;
+  state_->cells = Range(0, state_->segments[segment].bytes / cell_bytes);
+  state_->has_cells = true;
+  return {};
+}
+
+}  // namespace muster::gpu

@@ -1,0 +1,169 @@
+// Memory of ranks that live in several processes: virtual memory allocations of the driver, passed
+// as file descriptors over the mesh, so that nobody outside of it can map them.
+#include <cuda.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "fabric/gpu/cuda_calls.hpp"
+#include "fabric/gpu/memory.hpp"
+#include "fabric/gpu/mesh_calls.hpp"
+
+namespace muster::gpu {
+
+namespace {
+
+// The driver's functions, looked up at run time: programs start where there is no driver.
+struct Driver {
+  template <class Function>
+  static Function* find(const char* name) {
+    void* address = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    must(cudaGetDriverEntryPointByVersion(name, &address, 12000, cudaEnableDefault, &found), name);
+    if (found != cudaDriverEntryPointSuccess)
+      throw Failure(Error{ErrorCode::unavailable, fmt::format("the CUDA driver has no {}", name)});
+    return reinterpret_cast<Function*>(address);
+  }
+
+  decltype(cuMemGetAllocationGranularity)* granularity =
+      find<decltype(cuMemGetAllocationGranularity)>("cuMemGetAllocationGranularity");
+  decltype(cuMemCreate)* create = find<decltype(cuMemCreate)>("cuMemCreate");
+  decltype(cuMemRelease)* release = find<decltype(cuMemRelease)>("cuMemRelease");
+  decltype(cuMemExportToShareableHandle)* export_handle =
+      find<decltype(cuMemExportToShareableHandle)>("cuMemExportToShareableHandle");
+  decltype(cuMemImportFromShareableHandle)* import_handle =
+      find<decltype(cuMemImportFromShareableHandle)>("cuMemImportFromShareableHandle");
+  decltype(cuMemAddressReserve)* reserve =
+      find<decltype(cuMemAddressReserve)>("cuMemAddressReserve");
+  decltype(cuMemAddressFree)* unreserve = find<decltype(cuMemAddressFree)>("cuMemAddressFree");
+  decltype(cuMemMap)* map = find<decltype(cuMemMap)>("cuMemMap");
+  decltype(cuMemUnmap)* unmap = find<decltype(cuMemUnmap)>("cuMemUnmap");
+  decltype(cuMemSetAccess)* set_access = find<decltype(cuMemSetAccess)>("cuMemSetAccess");
+};
+
+void must_driver(CUresult result, const char* doing) {
+  if (result == CUDA_SUCCESS) return;
+  throw Failure(
+      Error{result == CUDA_ERROR_OUT_OF_MEMORY ? ErrorCode::out_of_memory : ErrorCode::system,
+            fmt::format("{}: the CUDA driver gives error {}", doing, static_cast<int>(result))});
+}
+
+CUmemAllocationProp on_device(int device) {
+  CUmemAllocationProp what{};
+  what.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  what.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  what.location = {CU_MEM_LOCATION_TYPE_DEVICE, device};
+  return what;
+}
+
+class SharedMemory : public Memory {
+ public:
+  SharedMemory(const std::vector<int>& devices, std::uint64_t bytes,
+               const std::vector<std::uint32_t>& ranks_of, const Mesh& mesh)
+      : own_(devices.begin(), devices.end()), bytes_(rounded(devices, bytes)) {
+    std::vector<CUmemGenericAllocationHandle> mine;
+    for (const int device : devices) mine.push_back(create(device));
+    exchange(mine, ranks_of, mesh);
+  }
+  ~SharedMemory() override {
+    for (std::byte* base : bases_) {
+      const auto address = reinterpret_cast<CUdeviceptr>(base);
+      (void)driver_.unmap(address, bytes_);
+      (void)driver_.unreserve(address, bytes_);
+    }
+  }
+
+ private:
+  std::uint64_t rounded(const std::vector<int>& devices, std::uint64_t bytes) const {
+    std::size_t unit = 1;
+    for (const int device : devices) {
+      const CUmemAllocationProp what = on_device(device);
+      std::size_t one = 0;
+      must_driver(driver_.granularity(&one, &what, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+                  "asking for the size of pages");
+      if (one > unit) unit = one;
+    }
+    return (bytes + unit - 1) / unit * unit;
+  }
+
+  CUmemGenericAllocationHandle create(int device) {
+    const OnDevice on(device);
+    const CUmemAllocationProp what = on_device(device);
+    CUmemGenericAllocationHandle handle = 0;
+    must_driver(driver_.create(&handle, bytes_, &what, 0),
+                fmt::format("allocating {} bytes on GPU {}", bytes_, device).c_str());
+    return handle;
+  }
+
+  // Reserves addresses for the memory, for the GPUs of this process. The mapping keeps the memory,
+  // so the handle is given back.
+  std::byte* map(CUmemGenericAllocationHandle handle) {
+    CUdeviceptr address = 0;
+    must_driver(driver_.reserve(&address, bytes_, 0, 0, 0), "reserving addresses");
+    must_driver(driver_.map(address, bytes_, 0, handle, 0), "mapping memory");
+    std::vector<CUmemAccessDesc> access;
+    for (const int device : own_)
+      access.push_back({{CU_MEM_LOCATION_TYPE_DEVICE, device}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+    must_driver(driver_.set_access(address, bytes_, access.data(), access.size()),
+                "letting the GPUs reach memory");
+    must_driver(driver_.release(handle), "giving back a handle");
+    return reinterpret_cast<std::byte*>(address);
+  }
+
+  CUmemGenericAllocationHandle import_from(const Mesh& mesh, std::uint32_t process) {
+    const int descriptor = receive_descriptor(mesh, process);
+    CUmemGenericAllocationHandle handle = 0;
+    const CUresult result = driver_.import_handle(
+        &handle, reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor)),
+        CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    close(descriptor);
+    must_driver(result, "opening the memory of another process");
+    return handle;
+  }
+
+  void exchange(const std::vector<CUmemGenericAllocationHandle>& mine,
+                const std::vector<std::uint32_t>& ranks_of, const Mesh& mesh) {
+    std::vector<int> descriptors;
+    for (const auto handle : mine) {
+      int descriptor = -1;
+      must_driver(
+          driver_.export_handle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+          "passing memory on");
+      descriptors.push_back(descriptor);
+    }
+    // Own memory is zero before any peer gets it.
+    std::vector<std::byte*> own;
+    for (const auto handle : mine) {
+      own.push_back(map(handle));
+      must(cudaMemset(own.back(), 0, bytes_), "clearing memory");
+    }
+    for (const int device : own_) {
+      const OnDevice on(device);
+      must(cudaDeviceSynchronize(), "clearing memory");
+    }
+    for (std::uint32_t other = 0; other < mesh.processes(); ++other)
+      if (other != mesh.process)
+        for (const int descriptor : descriptors) send_descriptor(mesh, other, descriptor);
+    for (const int descriptor : descriptors) close(descriptor);
+    for (std::uint32_t process = 0; process < mesh.processes(); ++process)
+      for (std::uint32_t i = 0; i < ranks_of[process]; ++i)
+        bases_.push_back(process == mesh.process ? own[i] : map(import_from(mesh, process)));
+    meet(mesh);
+  }
+
+  Driver driver_;
+  std::set<int> own_;
+  std::uint64_t bytes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Memory> allocate_shared(const std::vector<int>& devices, std::uint64_t bytes,
+                                        const std::vector<std::uint32_t>& ranks_of,
+                                        const Mesh& mesh) {
+  require_reach(devices);
+  return std::make_unique<SharedMemory>(devices, bytes, ranks_of, mesh);
+}
+
+}  // namespace muster::gpu
