@@ -23,7 +23,7 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
         if (fixed && call > targets) {
           for_each_peer(fabric, [&](Rank peer) {
             const Signal read = rows.from(fabric.lane(), peer);
-            status = worst(status, fabric.wait(read, Compare::ge, call - targets, Order::relaxed));
+            status = worst(status, fabric.wait(read, Compare::ge, call - targets));
           });
         }
         if (fabric.converge(status) != WaitStatus::ok) return WaitStatus::aborted;
@@ -41,10 +41,10 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
           fabric.expect(fabric.local(inbox)[at] == static_cast<int>(call), "this call's data");
       }
       if (fabric.converge(status) != WaitStatus::ok) return WaitStatus::aborted;
-      // Relaxed is enough: it says that the reading has ended, and speaks for no data.
+      // That the reading has ended, and, being a release, that the root's transfer has landed: its
+      // next one to the same place is ordered after it.
       if (fixed && fabric.thread() == 0)
-        fabric.notify(rows.from(fabric.lane(), fabric.rank()), root, call, NotifyOp::set,
-                      Order::relaxed);
+        fabric.notify(rows.from(fabric.lane(), fabric.rank()), root, call, NotifyOp::set);
     }
     return WaitStatus::ok;
   });

@@ -43,15 +43,24 @@ int fetch(F& fabric, WindowRef<int> window, Rank peer, std::int64_t at) {
 
 }  // namespace muster::broken
 
+// The build compiles every protocol a second time, with this and other names changed.
+#ifdef MUSTER_BROKEN_RENAMED
+#define MUSTER_BROKEN_NAME(name) renamed_##name
+#else
+#define MUSTER_BROKEN_NAME(name) name
+#endif
+#define MUSTER_BROKEN_CHECK(name, ...) MUSTER_CHECK(name, __VA_ARGS__)
+
 // The protocol and its twin, with the same options but for what the checker must say; `expiring`: so
 // many waits of an execution may expire.
-#define MUSTER_BROKEN_EXPIRING(name, kind, expiring, ...)                                         \
-  MUSTER_CHECK(name, {__VA_ARGS__ __VA_OPT__(, ).group = "broken", .fails = Kind::kind,           \
-                      .expire = expiring}) {                                                      \
-    body<false>(team, calls, lanes);                                                              \
-  }                                                                                               \
-  MUSTER_CHECK(name##_fixed, {__VA_ARGS__ __VA_OPT__(, ).group = "broken", .expire = expiring}) { \
-    body<true>(team, calls, lanes);                                                               \
+#define MUSTER_BROKEN_EXPIRING(name, kind, expiring, ...)                                     \
+  MUSTER_BROKEN_CHECK(MUSTER_BROKEN_NAME(name), {__VA_ARGS__ __VA_OPT__(, ).group = "broken", \
+                                                 .fails = Kind::kind, .expire = expiring}) {  \
+    body<false>(team, calls, lanes);                                                          \
+  }                                                                                           \
+  MUSTER_BROKEN_CHECK(MUSTER_BROKEN_NAME(name##_fixed),                                       \
+                      {__VA_ARGS__ __VA_OPT__(, ).group = "broken", .expire = expiring}) {    \
+    body<true>(team, calls, lanes);                                                           \
   }
 #define MUSTER_BROKEN(name, kind, ...) \
   MUSTER_BROKEN_EXPIRING(name, kind, 0 __VA_OPT__(, ) __VA_ARGS__)

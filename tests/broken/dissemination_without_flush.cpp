@@ -1,7 +1,7 @@
 // A dissemination barrier (in round k each rank tells the one 2^k to its right) with puts before it and no
 // flush. What was put to another rank than the one that is told is carried by nobody.
 //
-// The checker must say: race, on rdma, with at least 3 ranks. (On direct it is correct.)
+// The checker must say: race, on rdma, with at least 4 ranks. (On direct it is correct.)
 #include "broken.hpp"
 
 namespace muster::broken {
@@ -13,7 +13,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
   const Signals rounds = *team.signals(8);
   (void)team.lane([&](auto& fabric) -> WaitStatus {
     const std::uint32_t ranks = fabric.size();
-    // To the left neighbour: the last to be told.
+    // To the left neighbour, which this rank does not tell where there are 4.
     send(fabric, inbox, left_of(fabric), 0, 7);
     fabric.converge();
     if (fixed) fabric.flush();
@@ -33,6 +33,6 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 }  // namespace
 
-MUSTER_BROKEN(dissemination_without_flush, race, .ranks = 3, .calls = 1)
+MUSTER_BROKEN(dissemination_without_flush, race, .ranks = 4, .calls = 1)
 
 }  // namespace muster::broken

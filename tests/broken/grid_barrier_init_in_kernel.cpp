@@ -16,15 +16,18 @@ void body(Team& team, std::uint32_t calls, std::uint32_t lanes) {
     if (!fixed && fabric.lane().value == 0 && fabric.thread() == 0)
       fabric.notify(cell, fabric.rank(), 0, NotifyOp::set);
     for (std::uint32_t call = 0; call < calls; ++call) {
-      const WaitStatus status = barrier_call(fabric, [&] {
-        fabric.converge();
-        WaitStatus one = WaitStatus::ok;
-        if (fabric.thread() == 0) {
-          fabric.notify(cell, fabric.rank(), 1, NotifyOp::add);
-          one = fabric.wait(cell, Compare::ge, (call + 1) * lanes);
-        }
-        return fabric.converge(one);
-      });
+      const WaitStatus status = barrier_call(
+          fabric,
+          [&] {
+            fabric.converge();
+            WaitStatus one = WaitStatus::ok;
+            if (fabric.thread() == 0) {
+              fabric.notify(cell, fabric.rank(), 1, NotifyOp::add);
+              one = fabric.wait(cell, Compare::ge, (call + 1) * lanes);
+            }
+            return fabric.converge(one);
+          },
+          0, model::Reach::rank);
       if (status != WaitStatus::ok) return status;
     }
     return WaitStatus::ok;

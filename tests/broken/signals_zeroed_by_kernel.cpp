@@ -18,6 +18,8 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
     fabric.converge();
     for_each_peer(fabric, [&](Rank peer) {
       fabric.notify(rows.from(fabric.lane(), fabric.rank()), peer, 1, NotifyOp::set);
+    });
+    for_each_peer(fabric, [&](Rank peer) {
       status = worst(status, fabric.wait(rows.from(fabric.lane(), peer), Compare::ge, 1));
     });
     return fabric.converge(status);

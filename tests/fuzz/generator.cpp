@@ -57,7 +57,7 @@ class Builder {
   void block() {
     const std::uint32_t left = most_cells - cells_;
     if (left < 2 || most_elements - elements_ < 2) return;
-    switch (random_.below(10)) {
+    switch (random_.below(13)) {
       case 0:
       case 1:
       case 2: return message();
@@ -67,6 +67,9 @@ class Builder {
       case 6:
       case 7: return barrier();
       case 8: return ring();
+      case 9:
+      case 10:
+      case 11: return crowd();
       default: return program_.threads > 1 ? siblings() : message();
     }
   }
@@ -275,6 +278,42 @@ class Builder {
     for (const std::uint32_t m : members) {
       hear(m, wait(c, Compare::ge, 1));
       emit(m, data(Kind::load, 0, 0, to, 0));
+    }
+  }
+
+  // Several lanes add to one cell of lane b, some after having heard of each other, and b waits now and
+  // then for what has come so far, or for less: what a certificate has to tell apart.
+  void crowd() {
+    const std::uint32_t b = random_.below(lanes());
+    const std::uint32_t sum_cell = cell(), chain_cell = cell();
+    std::uint32_t sum = 0, chain = 0;
+    std::vector<std::uint32_t> written;
+    const std::uint32_t steps = 3 + random_.below(4);
+    for (std::uint32_t i = 0; i < steps; ++i) {
+      const std::uint32_t a = other_lane(b);
+      const bool waits = sum > 0 && random_.percent(35);
+      if (waits) {
+        const std::uint32_t least = random_.percent(70) ? sum : 1 + random_.below(sum);
+        const Order order = random_.percent(80) ? Order::acquire : Order::relaxed;
+        hear(b, wait(sum_cell, Compare::ge, least, order));
+        if (!written.empty() && order == Order::acquire && least == sum)
+          emit(b, data(Kind::load, 0, 0, written[random_.below(written.size())], 0));
+      } else if (random_.percent(75) || a == b) {
+        if (elements_ < most_elements && random_.percent(50)) {
+          written.push_back(element());
+          emit(a, data(Kind::remote_store, rank_of(b), written.back(), 0, i + 1));
+        }
+        const std::uint32_t value = 1 + random_.below(2);
+        tell(a, notify(sum_cell, rank_of(b), value, NotifyOp::add));
+        sum += value;
+      } else {  // one lane lets another one go on
+        const std::uint32_t from = random_.below(lanes());
+        if (from == a) continue;
+        if (random_.percent(50)) emit(from, {.kind = Kind::flush});
+        tell(from, notify(chain_cell, rank_of(a), 1, NotifyOp::add, maybe_relaxed(Order::release)));
+        if (++chain > 1) continue;
+        hear(a, wait(chain_cell, Compare::ge, 1));
+      }
     }
   }
 

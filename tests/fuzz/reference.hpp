@@ -55,7 +55,9 @@
 //     nothing. read with acquire acquires from every deposit of its set.
 //
 // Races. Accesses to one element, one of them a write, or an add and no add: the earlier write or
-// add must be in HB of the later access, the earlier read in CA of the later write.
+// add must be in HB of the later access, the earlier read in CA of the later write. What is ordered
+// before a write to the element is ordered before whatever that write is ordered before, also where
+// a put_signal carries the write alone.
 //
 // Deadlock. Somebody has not finished, and every such thread is blocked on the FULL content of its
 // cell (or at a converge): an execution exists in which they have looked too late.

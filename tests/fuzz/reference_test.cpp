@@ -413,6 +413,16 @@ TEST(Reference, PutSignalCarriesItsPayloadAlone) {
   }
 }
 
+// ... but what its payload has overwritten, in order, is no race with the reader of the payload.
+TEST(Reference, PutSignalOverAnEarlierPut) {
+  for (const bool flushed : {true, false}) {
+    std::vector<Op> code{store(0, 7), at_peer(Kind::put, 1, 1, 0)};
+    if (flushed) code.push_back(flush);
+    code.push_back(put_signal(1, 1, 0, 0, 1, NotifyOp::set));
+    EXPECT_EQ(wrong(ranks(Profile::rdma, {code, {wait(0, 1), load(1)}})), flushed ? none : race);
+  }
+}
+
 // Two put_signals add to one cell: when the sum is 2 both have come; each is its own writer, so a sum
 // of 1 may be either.
 TEST(Reference, PutSignalsOnOneCell) {

@@ -214,11 +214,14 @@ std::size_t State::counter(std::size_t strand) const {
 
 void State::access(const Knowledge& knows, std::size_t location, AccessKind kind, std::size_t event,
                    std::set<Wrong>& wrong) {
-  for (const Access& earlier : accesses_) {
-    if (earlier.location != location) continue;
-    if (earlier.kind == kind && kind != AccessKind::write) continue;
-    const Events& before = earlier.kind == AccessKind::read ? knows.ca : knows.hb;
-    if (!before.test(earlier.event)) wrong.insert(Wrong::race);
+  // From the latest back to the last write: what is older is before that write, or there was an error.
+  for (auto earlier = accesses_.rbegin(); earlier != accesses_.rend(); ++earlier) {
+    if (earlier->location != location) continue;
+    if (earlier->kind != kind || kind == AccessKind::write) {
+      const Events& before = earlier->kind == AccessKind::read ? knows.ca : knows.hb;
+      if (!before.test(earlier->event)) wrong.insert(Wrong::race);
+    }
+    if (earlier->kind == AccessKind::write) break;
   }
   accesses_.push_back({location, kind, event});
 }
