@@ -11,9 +11,7 @@ list(APPEND dependencies Threads)
 # The pkg-config words for what a library links besides muster itself.
 set(pc_word_Threads::Threads -pthread)
 set(pc_word_Boost::context -lboost_context)
-set(pc_word_CUDA::cudart_static -lcudart_static -ldl -lrt)
-set(pc_word_CUDA::cudart -lcudart)
-set(pc_word_CUDA::cuda_driver -lcuda)
+set(pc_word_CUDA::cudart_static -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt -pthread)
 set(pc_module_fmt::fmt fmt)
 
 # Sets packages (arguments of find_dependency), components, words and modules for one target.
