@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "check/execution.hpp"
+#include "check/mutant.hpp"
 #include "check/sites.hpp"
 
 namespace muster::check::engine {
@@ -35,7 +36,7 @@ void Execution::leave_call(Thread& self, std::uint32_t barrier, WaitStatus statu
     const std::uint32_t lane = i % self.lanes;
     if (call.reach == model::Reach::lane && lane != self.lane) continue;
     if (call.reach == model::Reach::rank && rank != self.rank) continue;
-    if (heard[i] >= options_.threads) continue;
+    if (heard[i] >= options_.threads || mutant("stale-pass-unseen")) continue;
     found(self, Kind::stale_pass,
           fmt::format("{} leaves call {} of the barrier without having heard that rank {}{} has "
                       "entered it",

@@ -1,5 +1,7 @@
 #include "check/cell.hpp"
 
+#include "check/mutant.hpp"
+
 namespace muster::check::engine {
 
 void Cell::reset() {
@@ -28,7 +30,7 @@ std::uint32_t Cell::value(const Bits& set) const {
 }
 
 Bits Cell::contained(const Bits& set) const {
-  if (sets.empty()) return set;
+  if (sets.empty() || mutant("overwritten-deposits-carry")) return set;
   Bits part;
   set.each([&](std::uint32_t at) {
     if (deposits[at].op == NotifyOp::set) part.clear();
@@ -49,11 +51,13 @@ Bits Cell::known(const Clock& clock, const Clock* issued) const {
   for (std::uint32_t at = count; at-- > 0;) {
     if (bits.has(at)) continue;
     const Deposit& deposit = deposits[at];
-    const bool sent = issued != nullptr && !deposit.own_agent && issued->has(deposit.stamp);
+    const bool sent = issued != nullptr && !mutant("L-without-own") && !deposit.own_agent &&
+                      issued->has(deposit.stamp);
     if (!sent && !clock.has(deposit.stamp)) continue;
     bits.add(at);
-    bits.add(deposit.before);
+    if (!mutant("closure-of-L")) bits.add(deposit.before);
   }
+  if (mutant("L-without-reads")) return bits;
   for (const Reading& reading : readings)
     if (reading.epoch <= clock.at(reading.thread)) bits.add(reading.set);
   return bits;

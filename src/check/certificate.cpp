@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "check/closed_sets.hpp"
+#include "check/mutant.hpp"
 #include "check/sites.hpp"
 
 namespace muster::check::engine {
@@ -20,7 +21,8 @@ class WaitJudge {
  public:
   WaitJudge(const Cell& cell, const Taken& taken) : cell_(cell), taken_(taken) {
     for (std::uint32_t at = 0; at < cell.count; ++at)
-      if (cell.deposits[at].cause.at(taken.thread) < taken.epoch) upper_.add(at);
+      if (cell.deposits[at].cause.at(taken.thread) < taken.epoch || mutant("D-after-the-wait"))
+        upper_.add(at);
   }
 
   [[nodiscard]] bool holds() const {
@@ -40,6 +42,7 @@ class WaitJudge {
     upper_.each([&](std::uint32_t at) {
       const Deposit& deposit = cell_.deposits[at];
       if (deposit.op == NotifyOp::set) grows = false;
+      if (mutant("D-negative-adds")) return;
       if (!taken_.must.has(at) && static_cast<std::int32_t>(deposit.value) < 0) grows = false;
     });
     return grows;
@@ -55,7 +58,7 @@ class WaitJudge {
       upper_.each([&](std::uint32_t other) {
         if (other != at && !cell_.deposits[other].before.has(at)) rest.add(other);
       });
-      if (satisfied(rest)) all = false;
+      if (satisfied(rest) && !mutant("D-threshold")) all = false;
     });
     return all;
   }
@@ -69,7 +72,7 @@ class WaitJudge {
       upper_.each([&](std::uint32_t other) {
         if (other < at && before.has(other)) ++seen;
       });
-      if (seen != earlier++) is = false;
+      if (seen != earlier++ && !mutant("D-ordered")) is = false;
     });
     return is;
   }
@@ -112,14 +115,16 @@ class WaitJudge {
   [[nodiscard]] bool allows(const Bits& set, bool waits) const {
     const bool contains = taken_.set.within(set);
     if (waits) {
-      if (satisfied(set) != contains) return false;
+      if (satisfied(set) && !contains && !mutant("D-only-if")) return false;
+      if (contains && !satisfied(set) && !mutant("D-if")) return false;
       if (!contains) return true;
     } else if (taken_.kind == ReadKind::read) {
-      if (cell_.value(set) != cell_.value(taken_.set)) return false;
-    } else if (satisfied(set) != satisfied(taken_.set)) {
+      if (cell_.value(set) != cell_.value(taken_.set) && !mutant("D-read")) return false;
+    } else if (satisfied(set) != satisfied(taken_.set) && !mutant("D-test")) {
       return false;
     }
-    if (cell_.sets.empty() || set == taken_.set) return true;  // adds: more teaches more
+    if (cell_.sets.empty() || set == taken_.set || mutant("D-lesson"))
+      return true;  // adds: more teaches more
     const Lesson more = lesson(set);
     const Lesson less = lesson(taken_.set);
     return more.view.covers(less.view) && more.cause.covers(less.cause);
@@ -135,6 +140,7 @@ class WaitJudge {
 std::optional<std::string> why_not_determinate(Execution& run) {
   if (run.expired() > 0) return "a wait has expired";
   if (run.aborted()) return "the team was aborted";
+  if (mutant("D-unjudged")) return std::nullopt;
   for (const Taken& taken : run.taken()) {
     const Cell& cell = run.cell(taken.cell);
     if (taken.looks == 1 && WaitJudge(cell, taken).holds()) continue;

@@ -1,5 +1,7 @@
 #include "check/closed_sets.hpp"
 
+#include "check/mutant.hpp"
+
 namespace muster::check::engine {
 
 namespace {
@@ -48,7 +50,7 @@ class Walk {
 
   [[nodiscard]] bool in_chain(const Bits& set) const {
     for (const Reading& reading : cell_.readings)
-      if (!reading.set.within(set) && !set.within(reading.set)) return false;
+      if (!reading.set.within(set) && !set.within(reading.set) && !mutant("no-chain")) return false;
     return true;
   }
 
@@ -71,9 +73,10 @@ class Walk {
     }
     if (query_.minimal && satisfied(set)) return offer(set);
     if (!rest_.empty() && hopeless(at, set)) return;
-    while (at < cell_.count &&
-           (set.has(at) || !query_.among.has(at) || !cell_.deposits[at].before.within(set)))
-      ++at;
+    const auto closed = [&] {
+      return cell_.deposits[at].before.within(set) || mutant("sets-not-closed");
+    };
+    while (at < cell_.count && (set.has(at) || !query_.among.has(at) || !closed())) ++at;
     if (at == cell_.count) {
       if (!query_.minimal && satisfied(set)) offer(set);
       return;

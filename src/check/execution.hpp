@@ -146,6 +146,11 @@ class Execution {
   void put_signal(Thread& self, model::Span to, Rank peer, model::Span from, Signal signal,
                   std::uint32_t value, NotifyOp op, Where where);
   void* move_element(Thread& self, model::Span span, Rank peer, model::Access access, bool remote);
+  bool begin_packets(Thread& self, model::Span lines, Rank peer, std::uint32_t flag, Where where);
+  void* put_packet(Thread& self, model::Span element, Rank peer);
+  void end_packets(Thread& self, model::Span lines, Rank peer, std::uint32_t flag, Where where);
+  WaitStatus wait_packets(Thread& self, model::Span lines, std::uint32_t flag, Where where);
+  void clear_packets(Thread& self, model::Span lines, Where where);
   void flush(Thread& self, Where where);
   void enter_call(Thread& self, std::uint32_t barrier, model::Reach reach, Where where);
   void leave_call(Thread& self, std::uint32_t barrier, WaitStatus status, Where where);
@@ -166,6 +171,8 @@ class Execution {
   std::uint32_t meet(Thread& self, const std::string& what,
                      const std::function<std::uint32_t()>& make, Where where);
   std::uint32_t new_segment(std::uint64_t bytes, std::uint32_t element, const std::string& name);
+  // The cells that the flags of packets in this segment are.
+  void make_slots(std::uint32_t segment);
   [[nodiscard]] bool has_window(const std::string& name) const;
   [[nodiscard]] std::uint64_t segment_bytes(std::uint32_t segment) const;
   std::uint32_t new_cells(std::uint32_t count, const std::string& name, std::uint32_t ranks);
@@ -234,6 +241,9 @@ class Execution {
   void change_after(Thread& self, const char* operation, Where where);
   void meet_by_force(Thread& self);
   void finish_transfers(Thread& self);
+  [[nodiscard]] Signal flag_of(const Thread& self, model::Span lines) const;
+  void deposit_flag(Thread& self, Signal signal, Rank peer, std::uint32_t flag, bool agent,
+                    Where where);
   void copy(std::uint32_t to_rank, model::Span to, std::uint32_t from_rank, model::Span from);
   std::size_t counter_at(Thread& self, Counter counter, Where where);
   void check_counter(Thread& self, std::size_t at, model::Access how);

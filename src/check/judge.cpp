@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check/execution.hpp"
+#include "check/mutant.hpp"
 
 namespace muster::check::engine {
 
@@ -158,7 +159,10 @@ std::string Execution::describe_read(const Thread& thread) const {
 // Nothing can go on: why?
 Ending Execution::judge_stuck() {
   for (const Thread& thread : threads_)
-    if (thread.state == ThreadState::reading && satisfied_in_full(thread)) return Ending::dropped;
+    if (thread.state == ThreadState::reading && satisfied_in_full(thread) &&
+        !mutant("dropped-as-deadlock"))
+      return Ending::dropped;
+  if (mutant("deadlock-as-done")) return Ending::done;
   if (options_.profile == Profile::sc && !explained_by_one_order()) {
     unexplained_ = true;
     return Ending::dropped;
@@ -171,8 +175,8 @@ void Execution::report_divergence_or_deadlock() {
   for (Thread& thread : threads_) {
     if (thread.state == ThreadState::meeting) {
       for (const Thread& other : threads_)
-        if (other.rank == thread.rank && other.lane == thread.lane && !other.is_setup &&
-            other.state == ThreadState::absent)
+        if (!mutant("divergence-unseen") && other.rank == thread.rank &&
+            other.lane == thread.lane && !other.is_setup && other.state == ThreadState::absent)
           found(thread, Kind::divergence,
                 fmt::format("{} is at a {} that {} never reaches: it has returned",
                             name_of_thread(thread), thread.meeting_kind, name_of_thread(other)),
@@ -210,14 +214,14 @@ void Execution::judge_end() {
       Cell& cell = cells_[cell_index(rank, number)];
       Thread& setup = threads_[rank * per_rank_];
       const std::uint32_t value = cell.value(cell.all());
-      if (cell.promised_zero && value != 0)
+      if (cell.promised_zero && value != 0 && !mutant("left-over-unseen"))
         found(setup, Kind::credits,
               fmt::format("{} is {} at the end, where the protocol promises zero",
                           name_of_cell(cell), static_cast<std::int32_t>(value)),
               "what was deposited is not taken back, or more than that", name_of_cell(cell));
       for (const std::uint32_t taker : cell.taken_back_by)
         for (const std::uint32_t reader : cell.readers)
-          if (reader != taker)
+          if (reader != taker && !mutant("other-taker-unseen"))
             found(setup, Kind::credits,
                   fmt::format("{} takes back from {}, where {} waits",
                               name_of_thread(threads_[taker]), name_of_cell(cell),

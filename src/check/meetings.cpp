@@ -178,6 +178,7 @@ std::uint32_t Execution::new_segment(std::uint64_t bytes, std::uint32_t element,
   Segment& segment = segments_[segment_count_];
   segment.name = name.empty() ? fmt::format("window {}", segment_count_) : name;
   segment.make(options_.ranks, bytes, element);
+  segment.flags = ~0U;
   return segment_count_++;
 }
 

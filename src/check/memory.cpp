@@ -1,5 +1,7 @@
 #include "check/memory.hpp"
 
+#include "check/mutant.hpp"
+
 namespace muster::check::engine {
 
 using model::Access;
@@ -33,13 +35,15 @@ std::optional<Stamp> unordered(const std::vector<Stamp>& stamps, const Clock& cl
 
 std::optional<Conflict> conflict(const Shadow& shadow, std::uint64_t element, Access access,
                                  Viewpoint from) {
-  if (!from.hb.has(shadow.write)) return Conflict{shadow.write, Access::write, element};
-  if (access != Access::remote_add)
+  if (!from.hb.has(shadow.write) && !mutant("race-with-a-write-unseen"))
+    return Conflict{shadow.write, Access::write, element};
+  if (access != Access::remote_add && !mutant("race-with-an-add-unseen"))
     if (const auto add = unordered(shadow.adds, from.hb))
       return Conflict{*add, Access::remote_add, element};
   // A read comes before a later write by causality alone: nothing need be made visible.
-  if (access != Access::read)
-    if (const auto read = unordered(shadow.reads, from.cause))
+  if (access != Access::read && !mutant("race-with-a-read-unseen"))
+    if (const auto read =
+            unordered(shadow.reads, mutant("reads-by-happens-before") ? from.hb : from.cause))
       return Conflict{*read, Access::read, element};
   return std::nullopt;
 }

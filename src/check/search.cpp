@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "check/closed_sets.hpp"
+#include "check/mutant.hpp"
 
 namespace muster::check::engine {
 
@@ -57,6 +58,7 @@ std::vector<Node::Choice> ways(Execution& run, const Thread& thread, bool all, s
 
 bool Search::sensitive(Execution& run, const Thread& thread, const Look& look) {
   if (run.is_exact_sc() || thread.read.kind != ReadKind::wait) return true;
+  if (mutant("search-all-cells-monotone")) return false;
   const Sensitivity& known = run.sensitivity();
   const Cell& cell = run.cell(look.cell);
   const std::uint64_t key = Sensitivity::key(cell.rank, cell.number);
@@ -163,7 +165,9 @@ void Search::deposited(Execution& run, std::uint32_t cell) {
 bool Search::step(Node& node) {
   const auto sets = static_cast<std::uint32_t>(node.choices.size());
   if (++node.at < sets) return true;
-  if (node.at == sets && (node.always_later || node.later_useful)) return true;
+  const bool later = (node.always_later && !mutant("search-never-later-on-sensitive-cells")) ||
+                     (node.later_useful && !mutant("search-never-later-on-monotone-cells"));
+  if (node.at == sets && (later || sets == 0)) return true;
   if (node.at == sets) ++node.at;
   return node.at == sets + 1 && node.may_expire;
 }

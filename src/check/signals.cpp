@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check/execution.hpp"
+#include "check/mutant.hpp"
 
 namespace muster::check::engine {
 
@@ -66,9 +67,11 @@ bool Execution::check_cell(Thread& self, Signal signal, Rank owner, Where where)
 Clock Execution::carried_to(const Thread& self, const Clock& issued, std::uint32_t target) const {
   Clock carried;
   if (options_.profile != Profile::rdma || issued.size() == 0) return carried;
+  if (mutant("release-without-channel")) return carried;
   for (std::uint32_t i = 0; i < per_rank_; ++i) {
     const std::uint32_t component = channel(threads_[self.rank * per_rank_ + i], target);
     if (issued.at(component) > 0) carried.raise({component, issued.at(component)});
+    if (mutant("release-with-all-channels")) carried.join(issued);
   }
   return carried;
 }
@@ -94,7 +97,8 @@ Stamp Execution::new_agent(Thread& thread) {
 Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t value, NotifyOp op,
                             Order order, const Bits* after, bool own_agent, Where where) {
   Cell& cell = cells_[index];
-  const bool remote = options_.profile == Profile::rdma && cell.rank != self.rank;
+  const bool remote = options_.profile == Profile::rdma && cell.rank != self.rank &&
+                      !mutant("notify-known-at-issue");
   Bits before = cell.known(self.hb, own_agent ? nullptr : &self.issued);
   if (after != nullptr) before.add(*after);
   Deposit& made = cell.append();
@@ -114,14 +118,18 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
     made.stamp = {static_components_ + static_cast<std::uint32_t>(agents_.size()) - 1, 1};
     made.view.clear();
     made.view.raise(made.stamp);
+    if (mutant("put-signal-carries-everything")) made.view.join(self.hb);
   } else {
     // A hand has its answer: it has taken effect, as a notify to the own rank has.
     made.stamp = remote && after == nullptr ? next_on_channel(self, cell.rank) : self.stamp();
-    const bool releases = order == Order::release || order == Order::acq_rel;
+    const bool releases =
+        (order == Order::release || order == Order::acq_rel || mutant("relaxed-notify-carries")) &&
+        !mutant("release-carries-nothing");
     made.view = releases ? self.hb : self.fence;
     made.view.join(carried_to(self, releases ? self.issued : self.fence_issued, cell.rank));
   }
   made.cause.join(made.view);
+  if (mutant("relaxed-notify-without-cause") && order == Order::relaxed) made.cause.clear();
   if (op == NotifyOp::set) cell.sets.add(cell.count - 1);
   check_clobber(self, cell, made);
   classify(cell, made);
@@ -138,11 +146,13 @@ void Execution::exact_sc(bool exact) {
 }
 
 void Execution::check_clobber(Thread& self, const Cell& cell, const Deposit& made) {
+  if (mutant("clobber-unseen")) return;
   const std::uint32_t last = cell.count - 1;
   for (std::uint32_t at = 0; at < last; ++at) {
     if (made.before.has(at)) continue;
     const Deposit& other = cell.deposits[at];
-    if (made.op == NotifyOp::add && other.op == NotifyOp::add) continue;
+    const bool both_add = made.op == NotifyOp::add && other.op == NotifyOp::add;
+    if (both_add && !mutant("adds-clobber")) continue;
     found(self, Kind::clobber,
           fmt::format("{} {}s {} {} while {} {}s it too, unordered", name_of_thread(self),
                       word(made.op), name_of_cell(cell), static_cast<std::int32_t>(made.value),
@@ -182,7 +192,7 @@ void Execution::check_take_back(Thread& self, Cell& cell, const Deposit& made) {
   Bits seen = made.before;
   seen.add(cell.count - 1);
   const auto left = static_cast<std::int32_t>(cell.value(seen));
-  if (left < 0)
+  if (left < 0 && !mutant("negative-unseen"))
     found(self, Kind::credits,
           fmt::format("{} takes back {} from {}, of which it has seen {}", name_of_thread(self),
                       -static_cast<std::int32_t>(made.value), name_of_cell(cell),
@@ -202,6 +212,7 @@ void Execution::check_take_back(Thread& self, Cell& cell, const Deposit& made) {
     const std::uint32_t used = std::min(want, there - skipped);
     want -= used;
     if (used == 0 || !credit.call.inside || !made.call.inside || credit.call == made.call) return;
+    if (mutant("stale-take-back-unseen")) return;
     found(self, Kind::stale_pass,
           fmt::format("{} takes back, in call {} of barrier {} on lane {}, a deposit on {} that {} "
                       "made in call {} of barrier {} on lane {}",
@@ -306,14 +317,17 @@ void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
   taken_.push_back(std::move(taken));
   cell.readings.push_back({thread.id, thread.epoch(), set});
 
-  const bool acquires = holds && (read.order == Order::acquire || read.order == Order::acq_rel);
+  const bool acquires = (holds || mutant("pending-test-acquires")) &&
+                        (read.order == Order::acquire || read.order == Order::acq_rel ||
+                         mutant("relaxed-wait-acquires")) &&
+                        !mutant("wait-acquires-nothing");
   cell.contained(set).each([&](std::uint32_t at) {
     const Deposit& deposit = cell.deposits[at];
     if (acquires)
       thread.hb.join(deposit.view);
     else
       thread.pending.join(deposit.view);
-    thread.cause.join(deposit.cause);
+    if (acquires || !mutant("relaxed-reads-without-cause")) thread.cause.join(deposit.cause);
     if (deposit.thread != thread.id) thread.depth = std::max(thread.depth, deposit.depth);
   });
   if (read.kind != ReadKind::test && read.kind != ReadKind::read) {

@@ -35,7 +35,7 @@ Result<std::pair<std::int64_t, std::int64_t>> fold(const std::vector<std::int64_
 }  // namespace
 
 Result<Team::Made> Team::make_window(const std::vector<std::int64_t>& extents, std::size_t element,
-                                     std::string_view name, Where where) {
+                                     bool slots, std::string_view name, Where where) {
   const auto shape = fold(extents);
   if (!shape) return shape.error();
   auto& run = *self_->run;
@@ -48,7 +48,11 @@ Result<Team::Made> Team::make_window(const std::vector<std::int64_t>& extents, s
       [&]() -> std::uint32_t {
         taken = !name.empty() && run.has_window(std::string(name));
         if (taken) return ~0U;
-        return run.new_segment(bytes, static_cast<std::uint32_t>(element), std::string(name));
+        // Packets have no elements yet: a word is as fine as any of theirs.
+        const auto grain = slots ? 4 : static_cast<std::uint32_t>(element);
+        const std::uint32_t made = run.new_segment(bytes, grain, std::string(name));
+        if (slots) run.make_slots(made);
+        return made;
       },
       where);
   if (segment == ~0U) return invalid(fmt::format("there is a window named {} already", name));

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "check/execution.hpp"
+#include "check/mutant.hpp"
 
 namespace muster::check::engine {
 
@@ -48,7 +49,8 @@ void* Execution::touch(Thread& self, Rank rank, Span span, Access how) {
 void* Execution::move_element(Thread& self, Span span, Rank peer, Access how, bool remote) {
   ++steps_;
   Segment& segment = segments_[span.segment];
-  const bool agent = remote && how != Access::read && options_.profile == Profile::rdma;
+  const bool agent = remote && how != Access::read && options_.profile == Profile::rdma &&
+                     !mutant("remote-store-at-issue");
   const Stamp stamp = agent ? next_on_channel(self, peer.value) : self.stamp();
   access(self, peer.value, span, how, stamp, agent ? " by a transfer" : "");
   if (peer.value != self.rank) costs_[self.rank].bytes += span.element;
@@ -83,7 +85,7 @@ void Execution::put(Thread& self, Span to, Rank peer, Span from, bool async, Whe
   if (!contract(self, peer.value < options_.ranks,
                 fmt::format("rank {} of {} does not exist", peer.value, options_.ranks), where))
     return;
-  const bool agent = options_.profile == Profile::rdma;
+  const bool agent = options_.profile == Profile::rdma && !mutant("put-at-issue");
   if (to.count == 0) return;
   if (tracing_)
     note(self, where,
@@ -92,7 +94,8 @@ void Execution::put(Thread& self, Span to, Rank peer, Span from, bool async, Whe
              location(segments_[to.segment], to.offset / segments_[to.segment].grain, peer.value)));
   each_share(to, from, self.index, options_.threads, [&](Span share_to, Span share_from) {
     const Stamp stamp = agent ? next_on_channel(self, peer.value) : self.stamp();
-    access(self, self.rank, share_from, Access::read, async ? stamp : self.stamp(),
+    access(self, self.rank, share_from, Access::read,
+           async && !mutant("put-async-source-at-issue") ? stamp : self.stamp(),
            " as the source of a put");
     access(self, peer.value, share_to, Access::write, stamp, " by a put");
     copy(peer.value, share_to, self.rank, share_from);
@@ -106,7 +109,7 @@ void Execution::get(Thread& self, Span to, Span from, Rank peer, bool async, Whe
   if (!contract(self, peer.value < options_.ranks,
                 fmt::format("rank {} of {} does not exist", peer.value, options_.ranks), where))
     return;
-  const bool agent = async && options_.profile == Profile::rdma;
+  const bool agent = async && options_.profile == Profile::rdma && !mutant("get-async-at-issue");
   if (to.count == 0) return;
   if (tracing_)
     note(self, where,
@@ -128,7 +131,7 @@ void Execution::put_signal(Thread& self, Span to, Rank peer, Span from, Signal s
   converge(self, status, "put_signal", where);
   if (self.index == 0 && to.count >= 0 && from.count >= 0 && !unwinding_ &&
       check_cell(self, signal, peer, where)) {
-    const bool agent = options_.profile != Profile::sc;
+    const bool agent = options_.profile != Profile::sc && !mutant("put-signal-is-a-notify");
     if (tracing_)
       note(self, where,
            fmt::format(
@@ -163,6 +166,7 @@ void Execution::flush(Thread& self, Where where) {
 
 void Execution::finish_transfers(Thread& self) {
   Clock done;
+  if (mutant("flush-does-nothing")) return;
   if (options_.profile == Profile::rdma)
     for (std::uint32_t i = 0; i < options_.threads; ++i) {
       const Thread& sibling =
@@ -175,6 +179,7 @@ void Execution::finish_transfers(Thread& self) {
   for (std::uint32_t at = 0; at < agents_.size(); ++at) {
     const Thread& issuer = threads_[agents_[at]];
     const std::uint32_t component = static_components_ + at;
+    if (mutant("flush-without-gets")) continue;
     if (issuer.rank == self.rank && issuer.lane == self.lane && self.issued.at(component) > 0)
       done.raise({component, 1});
   }

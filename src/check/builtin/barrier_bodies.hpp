@@ -10,46 +10,43 @@ namespace muster::check::builtin {
 
 using model::Reach;
 
-// The windows that the bodies below write and read, and what they expect there.
+// The windows that the bodies below write and read, in slots, and what they expect there.
 class Exchange {
  public:
-  Exchange(model::Team& team, std::uint32_t lanes, Reach reach)
-      : own_(*team.window<std::uint32_t>({lanes}, "own")),
-        inbox_(*team.window<std::uint32_t>({team.size(), lanes}, "inbox")),
+  Exchange(model::Team& team, std::uint32_t slots, std::uint32_t lanes, Reach reach)
+      : own_(*team.window<std::uint32_t>({slots, lanes}, "own")),
+        inbox_(*team.window<std::uint32_t>({slots, team.size(), lanes}, "inbox")),
+        slots_(slots),
         reach_(reach) {}
 
   // Into the own window, by the lane's last thread.
   template <class F>
   void write_own(F& fabric, std::uint32_t call) const {
     if (fabric.thread() + 1 == fabric.threads())
-      fabric.local(own_)[fabric.lane().value] = number(fabric.rank(), fabric.lane(), call);
+      fabric.local(own_)[own_.at(slot(call), fabric.lane().value)] =
+          number(fabric.rank(), fabric.lane(), call);
   }
 
   // From the own window into every peer's inbox.
   template <class F>
-  void put(F& fabric) const {
+  void put(F& fabric, std::uint32_t call) const {
     fabric.converge();  // thread 0 moves what the last one wrote
-    const std::int64_t to = inbox_.at(fabric.rank().value, fabric.lane().value);
+    const std::int64_t from = own_.at(slot(call), fabric.lane().value);
+    const std::int64_t to = inbox_at(fabric, call, fabric.rank(), fabric.lane());
     for (std::uint32_t peer = 0; peer < fabric.size(); ++peer)
-      if (Rank{peer} != fabric.rank())
-        fabric.put(inbox_, Rank{peer}, to, own_, fabric.lane().value, 1);
+      if (Rank{peer} != fabric.rank()) fabric.put(inbox_, Rank{peer}, to, own_, from, 1);
   }
 
   // The peers' own windows, where they lie.
   template <class F>
   void read_peers(F& fabric, std::uint32_t call) const {
-    each_of_reach(fabric, [&](Rank rank, Lane lane) {
-      auto tile = fabric.template tile<std::uint32_t, 1, 1>();
-      const Box box{0, lane.value, 1, 1};
-      if (rank == fabric.rank())
-        fabric.load(tile, own_, box);
-      else
-        fabric.remote_load(tile, own_, rank, box);
-      tile.each([&](std::int64_t, std::int64_t, std::uint32_t seen) {
-        fabric.expect(seen == number(rank, lane, call),
-                      "a peer's own window holds this call's number");
-      });
-    });
+    look_at_peers(fabric, call, [&](Rank rank, Lane lane) { return number(rank, lane, call); });
+  }
+
+  // The same before anybody has written them.
+  template <class F>
+  void read_zeros(F& fabric, std::uint32_t call) const {
+    look_at_peers(fabric, call, [](Rank, Lane) { return 0U; });
   }
 
   // What the peers have put into the own inbox, by the lane's last thread.
@@ -58,14 +55,37 @@ class Exchange {
     if (fabric.thread() + 1 != fabric.threads()) return;
     each_of_reach(fabric, [&](Rank rank, Lane lane) {
       if (rank == fabric.rank()) return;
-      const std::uint32_t seen = fabric.local(inbox_)[inbox_.at(rank.value, lane.value)];
+      const std::uint32_t seen = fabric.local(inbox_)[inbox_at(fabric, call, rank, lane)];
       fabric.expect(seen == number(rank, lane, call), "the inbox holds this call's numbers");
     });
   }
 
  private:
+  [[nodiscard]] std::int64_t slot(std::uint32_t call) const { return call % slots_; }
+
+  template <class F>
+  [[nodiscard]] std::int64_t inbox_at(const F& fabric, std::uint32_t call, Rank from,
+                                      Lane lane) const {
+    return inbox_.at(slot(call) * fabric.size() + from.value, lane.value);
+  }
+
   static std::uint32_t number(Rank rank, Lane lane, std::uint32_t call) {
     return 1 + call * 10'000 + lane.value * 100 + rank.value;
+  }
+
+  template <class F, class Expected>
+  void look_at_peers(F& fabric, std::uint32_t call, Expected&& expected) const {
+    each_of_reach(fabric, [&](Rank rank, Lane lane) {
+      auto tile = fabric.template tile<std::uint32_t, 1, 1>();
+      const Box box{slot(call), lane.value, 1, 1};
+      if (rank == fabric.rank())
+        fabric.load(tile, own_, box);
+      else
+        fabric.remote_load(tile, own_, rank, box);
+      tile.each([&](std::int64_t, std::int64_t, std::uint32_t seen) {
+        fabric.expect(seen == expected(rank, lane), "a peer's own window holds its number");
+      });
+    });
   }
 
   template <class F, class Visit>
@@ -80,6 +100,7 @@ class Exchange {
 
   WindowRef<std::uint32_t> own_;
   WindowRef<std::uint32_t> inbox_;
+  std::uint32_t slots_;
   Reach reach_;
 };
 
@@ -89,19 +110,19 @@ bool meet(const Barrier& barrier, F& fabric, BarrierUse how, Reach reach) {
              fabric, [&] { return barrier.sync(fabric, how); }, 0, reach) == WaitStatus::ok;
 }
 
-// Everything before is visible after, and what was read before may be overwritten after.
+// Everything before is visible after; and what was read before the next call may be overwritten
+// after it, which is why two slots take turns.
 template <class Barrier>
 void full(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
           Reach reach = Reach::lane) {
-  const Exchange data(team, lanes, reach);
+  const Exchange data(team, 2, lanes, reach);
   (void)team.lanes(lanes, [&](auto& fabric) {
     for (std::uint32_t call = 0; call < calls; ++call) {
       data.write_own(fabric, call);
-      data.put(fabric);
+      data.put(fabric, call);
       if (!meet(barrier, fabric, use::full, reach)) return;
       data.read_peers(fabric, call);
       data.read_inbox(fabric, call);
-      if (!meet(barrier, fabric, use::full, reach)) return;
     }
   });
 }
@@ -110,20 +131,17 @@ void full(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Bar
 template <class Barrier>
 void scoped(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
             Reach reach = Reach::lane) {
-  const Exchange data(team, lanes, reach);
+  const Exchange data(team, 2, lanes, reach);
   (void)team.lanes(lanes, [&](auto& fabric) {
     return barrier.scoped(fabric, [&](auto& scope) {
-      const auto met = [&] {
-        return barrier_call(
-                   fabric, [&] { return scope.sync(); }, 0, reach) == WaitStatus::ok;
-      };
       for (std::uint32_t call = 0; call < calls; ++call) {
         data.write_own(fabric, call);
-        data.put(fabric);
-        if (!met()) return;
+        data.put(fabric, call);
+        const auto met = barrier_call(
+            fabric, [&] { return scope.sync(); }, 0, reach);
+        if (met != WaitStatus::ok) return;
         data.read_peers(fabric, call);
         data.read_inbox(fabric, call);
-        if (!met()) return;
       }
     });
   });
@@ -133,32 +151,31 @@ void scoped(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const B
 template <class Barrier>
 void entry(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
            Reach reach = Reach::lane) {
-  const Exchange data(team, lanes, reach);
+  const Exchange data(team, 2, lanes, reach);
   for (std::uint32_t call = 0; call < calls; ++call) {
     (void)team.lanes(lanes, [&](auto& fabric) {
       data.write_own(fabric, call);
-      data.put(fabric);
+      data.put(fabric, call);
     });
     (void)team.lanes(lanes, [&](auto& fabric) {
       if (!meet(barrier, fabric, use::entry, reach)) return;
       data.read_peers(fabric, call);
       data.read_inbox(fabric, call);
-      (void)meet(barrier, fabric, use::full, reach);
     });
   }
 }
 
-// The peers have read the own window: it may be written again, here and in the next kernel.
+// The peers have read the own window: it may be written, here and in the next kernel.
 template <class Barrier>
 void exit(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
           Reach reach = Reach::lane) {
-  const Exchange data(team, lanes, reach);
+  const Exchange data(team, calls + 1, lanes, reach);
   (void)team.lanes(lanes, [&](auto& fabric) {
     for (std::uint32_t call = 0; call < calls; ++call) {
-      data.write_own(fabric, call);
-      if (!meet(barrier, fabric, use::full, reach)) return;
-      data.read_peers(fabric, call);
+      data.read_zeros(fabric, call);
+      if (call + 1 == calls) data.read_zeros(fabric, calls);
       if (!meet(barrier, fabric, use::exit, reach)) return;
+      data.write_own(fabric, call);
     }
   });
   (void)team.lanes(lanes, [&](auto& fabric) { data.write_own(fabric, calls); });

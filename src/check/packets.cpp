@@ -1,0 +1,127 @@
+// Packets: a thread's share of a tile is one message, {payload, flag}, and the flag is a cell.
+//
+// put_packets is an agent of its own, as put_signal: its deposit carries the payload and nothing
+// else. wait_packets waits for the cell to be equal to the flag, and reads the payload.
+//
+// Writing a slot again is ordered after an earlier use of it by causality alone, as a read is before
+// a later write: a message that its reader has read has taken effect, and if the reader then told
+// somebody who told the writer, by whatever order, the next message comes later (contract 5).
+#include <fmt/format.h>
+
+#include "check/execution.hpp"
+
+namespace muster::check::engine {
+
+using model::Access;
+using model::Span;
+
+namespace {
+constexpr std::uint64_t line_bytes = sizeof(PacketLine);
+}
+
+void Execution::make_slots(std::uint32_t segment) {
+  const auto lines = static_cast<std::uint32_t>(segments_[segment].bytes / line_bytes);
+  segments_[segment].flags =
+      new_cells(lines * options_.threads, segments_[segment].name + ", flags", 0);
+}
+
+// The cell of this thread's share of the tile that begins in the first of these lines.
+Signal Execution::flag_of(const Thread& self, Span lines) const {
+  const auto line = static_cast<std::uint32_t>(lines.offset / line_bytes);
+  return {0, segments_[lines.segment].flags + line * options_.threads + self.index};
+}
+
+bool Execution::begin_packets(Thread& self, Span lines, Rank peer, std::uint32_t flag,
+                              Where where) {
+  step(self, "put_packets", where);
+  if (lines.count < 0 || unwinding_) return false;
+  if (!contract(self, segments_[lines.segment].flags != ~0U,
+                "packets need slots: window<PacketLine>", where) ||
+      !contract(self, flag != 0, "the flag 0 is what cleared slots hold", where) ||
+      !check_cell(self, flag_of(self, lines), peer, where))
+    return false;
+  if (options_.profile != Profile::sc) (void)new_agent(self);
+  if (tracing_)
+    note(self, where,
+         fmt::format("put_packets to lines {} of {} of rank {}, flag {}", lines.offset / line_bytes,
+                     segments_[lines.segment].name, peer.value, flag));
+  return true;
+}
+
+void* Execution::put_packet(Thread& self, Span element, Rank peer) {
+  ++steps_;
+  Segment& segment = segments_[element.segment];
+  const bool agent = options_.profile != Profile::sc;
+  const Stamp stamp =
+      agent ? Stamp{static_components_ + static_cast<std::uint32_t>(agents_.size()) - 1, 1}
+            : self.stamp();
+  const std::uint64_t first = element.offset / segment.grain;
+  const std::uint64_t last = (element.offset + element.element + segment.grain - 1) / segment.grain;
+  const auto conflict = record(segment.shadows[peer.value], first, last, Access::write, stamp,
+                               {self.cause, self.cause});
+  if (conflict) found_race(self, peer.value, segment, *conflict, Access::write, " by a packet");
+  if (peer.value != self.rank) costs_[self.rank].bytes += element.element;
+  return segment.data[peer.value].data() + element.offset;
+}
+
+void Execution::end_packets(Thread& self, Span lines, Rank peer, std::uint32_t flag, Where where) {
+  const bool agent = options_.profile != Profile::sc;
+  deposit_flag(self, flag_of(self, lines), peer, flag, agent, where);
+  if (options_.profile == Profile::direct) {  // it has taken effect, and its thread knows
+    const Stamp stamp{static_components_ + static_cast<std::uint32_t>(agents_.size()) - 1, 1};
+    self.hb.raise(stamp);
+    self.cause.raise(stamp);
+  }
+}
+
+void Execution::deposit_flag(Thread& self, Signal signal, Rank peer, std::uint32_t flag, bool agent,
+                             Where where) {
+  const std::uint32_t index = cell_index(peer.value, signal.cell);
+  const Bits earlier = cells_[index].known(self.cause, nullptr);
+  deposit(self, index, flag, NotifyOp::set, Order::release, &earlier, agent, where);
+  Cost& cost = costs_[self.rank];  // packets are counted by their bytes
+  --(peer.value == self.rank ? cost.own_notifies : cost.notifies);
+}
+
+WaitStatus Execution::wait_packets(Thread& self, Span lines, std::uint32_t flag, Where where) {
+  if (lines.count < 0 || unwinding_) return WaitStatus::invalid;
+  if (!contract(self, segments_[lines.segment].flags != ~0U,
+                "packets need slots: window<PacketLine>", where) ||
+      !contract(self, flag != 0, "the flag 0 is what cleared slots hold", where))
+    return WaitStatus::invalid;
+  const Condition condition = {flag_of(self, lines), Compare::eq, flag};
+  return read_signal(self, ReadKind::wait, &condition, 1, Rank{self.rank}, Order::acquire, where);
+}
+
+// Each thread clears the flags of its shares. The next packets come after a barrier.
+void Execution::clear_packets(Thread& self, Span lines, Where where) {
+  step(self, "clear_packets", where);
+  if (lines.count < 0 || unwinding_ || segments_[lines.segment].flags == ~0U) return;
+  for (std::int64_t line = 0; line < lines.count; ++line) {
+    const Span one{lines.segment, lines.offset + static_cast<std::uint64_t>(line) * line_bytes, 1,
+                   lines.element};
+    deposit_flag(self, flag_of(self, one), Rank{self.rank}, 0, false, where);
+  }
+}
+
+}  // namespace muster::check::engine
+
+namespace muster::model {
+
+bool Fabric::begin_packets(Span lines, Rank peer, std::uint32_t flag, Where where) {
+  return self_->run->begin_packets(*self_, lines, peer, flag, where);
+}
+void* Fabric::put_packet(Span element, Rank peer) {
+  return self_->run->put_packet(*self_, element, peer);
+}
+void Fabric::end_packets(Span lines, Rank peer, std::uint32_t flag, Where where) {
+  self_->run->end_packets(*self_, lines, peer, flag, where);
+}
+WaitStatus Fabric::wait_for_packets(Span lines, std::uint32_t flag, Where where) {
+  return self_->run->wait_packets(*self_, lines, flag, where);
+}
+void Fabric::clear_packets(Slots slots, std::int64_t at, std::int64_t lines, Where where) {
+  self_->run->clear_packets(*self_, run_of(slots, at, lines, where), where);
+}
+
+}  // namespace muster::model
