@@ -78,10 +78,13 @@ class CounterBarrier {
   MUSTER_FN Arrival announce(F& fabric, State& sum, BarrierUse use) const {
     sum += fabric.size() - 1;
     fabric.converge();  // all threads have read the sum; the notifying ones speak for all
-    if (fabric.profile() < Profile::direct) fabric.flush();
+    const bool direct = !(fabric.profile() < Profile::direct);
+    if (!direct) fabric.flush();
+    // What the flush completes, the end of an earlier kernel has not released: so `entry` releases.
+    const Order order = direct || use.wait != Order::acquire ? use.notify : Order::release;
     for_each_peer(fabric, [&](Rank peer) {
       // Pairs with the peer's wait below.
-      fabric.notify(shared(fabric), peer, 1, NotifyOp::add, use.notify);
+      fabric.notify(shared(fabric), peer, 1, NotifyOp::add, order);
     });
     return Arrival{sum, use};
   }

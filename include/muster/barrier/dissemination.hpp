@@ -88,8 +88,11 @@ class DisseminationBarrier {
   MUSTER_FN Arrival announce(F& fabric, Epoch& epoch, BarrierUse use) const {
     epoch = epoch.next();
     fabric.converge();  // all threads have read the epoch; the notifying one speaks for all
-    if (fabric.profile() < Profile::direct) fabric.flush();
-    if (fabric.thread() == 0 && fabric.size() > 1) deposit(fabric, 1, epoch, use.notify);
+    const bool direct = !(fabric.profile() < Profile::direct);
+    if (!direct) fabric.flush();
+    // What the flush completes, the end of an earlier kernel has not released: so `entry` releases.
+    const Order first = direct || use.wait != Order::acquire ? use.notify : Order::release;
+    if (fabric.thread() == 0 && fabric.size() > 1) deposit(fabric, 1, epoch, first);
     return Arrival{epoch, use};
   }
 
