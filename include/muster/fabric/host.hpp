@@ -129,7 +129,7 @@ class Fabric {
     const std::atomic_ref<std::uint32_t> cell(cell_of(signal, peer));
     // Pairs with the acquire load of wait, test, wait_any or read on the same cell.
     if (op == NotifyOp::set) {
-      cell.store(value, store_order(order));
+      deposit(cell, value, order);
     } else {
       cell.fetch_add(value, store_order(order));
     }
@@ -176,7 +176,7 @@ class Fabric {
     const WaitStatus status = block(signal, peer, Compare::eq, 0, load_order(Order::relaxed));
     if (status != WaitStatus::ok) return status;
     // Pairs with the acquire load of the peer's take.
-    std::atomic_ref<std::uint32_t>(cell_of(signal, peer)).store(1, store_order(order));
+    deposit(std::atomic_ref<std::uint32_t>(cell_of(signal, peer)), 1, order);
     wake(signal, peer);
     return status;
   }
@@ -277,6 +277,16 @@ class Fabric {
     return order == Order::relaxed ? std::memory_order_relaxed : std::memory_order_acquire;
   }
 #endif
+
+  // A branch on the order instead of a variable one: for that the compiler takes the strongest
+  // store, which waits until every earlier one has left the core.
+  static void deposit(std::atomic_ref<std::uint32_t> cell, std::uint32_t value, Order order) {
+    if (store_order(order) == std::memory_order_relaxed) {
+      cell.store(value, std::memory_order_relaxed);
+    } else {
+      cell.store(value, std::memory_order_release);  // pairs with who waits for the value
+    }
+  }
 
   // Contract 5: what was loaded before is done before any later store. x86 orders loads before
   // later stores; elsewhere a load barrier does.
