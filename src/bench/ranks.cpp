@@ -136,6 +136,7 @@ SharedBytes::~SharedBytes() {
 }
 
 void pin(const Plan& plan, std::uint32_t rank) {
+  if (plan.cores.empty()) return;
   if (!launcher::pin_to_core(plan.cores, rank)) throw Failure(system_error("sched_setaffinity"));
 }
 

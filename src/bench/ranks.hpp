@@ -41,7 +41,7 @@ class SharedBytes {
   std::size_t bytes_ = 0;
 };
 
-// Pins the calling thread as the plan says.
+// Pins the calling thread as the plan says; not at all where it names no cores.
 void pin(const Plan& plan, std::uint32_t rank);
 
 // In a process group of its own: runs child(logs), one log per rank, and returns the blocks.

@@ -1,5 +1,5 @@
 // `muster bench TOPIC`: measures one topic beside its peers.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -140,7 +140,6 @@ void add_options(CLI::App& verb, const bench::Topic& topic, Options& options) {
 // Status 1: one of muster's own contenders, a floor or the report failed.
 void add_bench(CLI::App& app, int& status) {
   CLI::App* bench = app.add_subcommand("bench", "Measure muster beside its peers");
-  bench->require_subcommand(1);
   std::set<std::string> known;
   for (const bench::Topic& topic : bench::topics()) {
     if (!known.insert(topic.name).second) continue;  // the same on another fabric
@@ -151,6 +150,11 @@ void add_bench(CLI::App& app, int& status) {
       status = run_topic(topic_on(name, options->fabric), *options);
     });
   }
+  // Not require_subcommand(): for a misspelt topic it would only say that one is missing.
+  bench->callback([bench, known] {
+    if (bench->get_subcommands().empty() && bench->remaining_size() == 0)
+      throw CLI::RequiredError(fmt::format("A topic ({})", fmt::join(known, ", ")));
+  });
 }
 
 }  // namespace muster::cli

@@ -132,6 +132,7 @@ TEST(BenchBarrier, MpiRunsBesideMuster) {
 struct Wrong {
   const char* arguments;
   const char* says;
+  friend void PrintTo(const Wrong& wrong, std::ostream* out) { *out << wrong.arguments; }
 };
 
 class BenchUsage : public testing::TestWithParam<Wrong> {};
@@ -144,11 +145,12 @@ TEST_P(BenchUsage, IsAClearErrorAndExitsWith2) {
 
 INSTANTIATE_TEST_SUITE_P(
     Arguments, BenchUsage,
-    testing::Values(Wrong{"", "subcommand"}, Wrong{"nonsense", "nonsense"},
-                    Wrong{"barrier -n 1", "-n"}, Wrong{"barrier -n 0", "-n"},
-                    Wrong{"barrier -n -3", "-n"}, Wrong{"barrier -n two", "two"},
-                    Wrong{"barrier -n 5000", "5000"}, Wrong{"barrier --peer mpi,xyz", "xyz"},
-                    Wrong{"barrier --rounds 0", "--rounds"},
+    testing::Values(Wrong{"", "A topic (barrier) is required"}, Wrong{"nonsense", "nonsense"},
+                    Wrong{"barrier -n 1", "Value 1 not in range 2 to 1024"},
+                    Wrong{"barrier -n 0", "Value 0 not in range 2 to 1024"},
+                    Wrong{"barrier -n -3", "Value -3 not in range 2 to 1024"},
+                    Wrong{"barrier -n two", "two"}, Wrong{"barrier -n 5000", "5000"},
+                    Wrong{"barrier --peer mpi,xyz", "xyz"}, Wrong{"barrier --rounds 0", "--rounds"},
                     Wrong{"barrier --repeat 65", "--repeat"}, Wrong{"barrier --calls 0", "--calls"},
                     Wrong{"barrier --fabric tin", "tin"}, Wrong{"barrier --nonsense", "--nonsense"},
                     Wrong{"barrier --json /nonexistent/x.json", "/nonexistent/x.json"}));
