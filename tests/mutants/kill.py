@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Runs the checker's tests once with each of its rules broken, and says which test notices.
+
+    kill.py VICTIM [--only NAME] [--markdown]
+
+VICTIM is the program mutant_victim of the build. Exit status 1 where a mutant survives, or where the
+tests fail with no rule broken.
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def mutants():
+    for line in (pathlib.Path(__file__).parent / "mutants.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, rule = line.split(": ", 1)
+            yield name, rule
+
+
+def failures(victims, name):
+    """The tests that fail with the rule `name` broken; a crash or a time-out counts as one."""
+    environment = dict(os.environ, MUSTER_MUTANT=name)
+    failed = []
+    for victim in victims:
+        try:
+            run = subprocess.run([victim, "--gtest_brief=1"], env=environment, text=True,
+                                 capture_output=True, timeout=300, check=False)
+        except subprocess.TimeoutExpired:
+            return failed + ["(time-out)"]
+        found = re.findall(r"^\[  FAILED  \] ([^ ,]+)(?:,.*)? \(\d+ ms\)$", run.stdout, re.M)
+        if run.returncode != 0 and not found:
+            found = [f"(exit status {run.returncode})"]
+        failed += found
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("victim", nargs="+")
+    parser.add_argument("--only")
+    parser.add_argument("--markdown", action="store_true", help="print the table of docs/mutants.md")
+    arguments = parser.parse_args()
+    bad = failures(arguments.victim, "none")
+    if bad:
+        print(f"with no rule broken: {', '.join(bad)}")
+        return 1
+    survivors = 0
+    for name, rule in mutants():
+        if arguments.only not in (None, name):
+            continue
+        killers = failures(arguments.victim, name)
+        survivors += not killers
+        shown = re.sub(r"^(All|Seeds)/", "", killers[0]) if killers else "SURVIVES"
+        more = f" and {len(killers) - 1} more" if len(killers) > 1 else ""
+        if arguments.markdown:
+            print(f"| {name} | {rule} | {shown}{more} |", flush=True)
+        else:
+            print(f"{name}: {shown}{more}", flush=True)
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+// The answers of docs/self_clearing.md.
+#include <gtest/gtest.h>
+
+#include "muster/check.hpp"
+
+namespace muster::check {
+namespace {
+
+TEST(SelfClearing, EveryVariantInEveryProfile) {
+  std::size_t variants = 0;
+  for (const Entry& entry : registry()) {
+    if (entry.name.substr(0, 14) != "self_clearing/") continue;
+    ++variants;
+    for (std::uint32_t ranks = 2; ranks <= 4; ++ranks) {
+      for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc}) {
+        Options options;
+        options.ranks = ranks;
+        options.calls = entry.protocol.calls;
+        options.profile = profile;
+        const Report report = explore(options, entry.body);
+        const auto where =
+            entry.name + ", " + std::to_string(ranks) + " ranks, " + name_of(profile);
+        if (!entry.protocol.fails) {
+          EXPECT_EQ(report.verdict, Verdict::certified) << where << ": " << report.why_search;
+          continue;
+        }
+        EXPECT_EQ(report.verdict, Verdict::refuted) << where;
+        EXPECT_TRUE(report.has(*entry.protocol.fails)) << where;
+      }
+    }
+  }
+  EXPECT_EQ(variants, 12U);
+}
+
+}  // namespace
+}  // namespace muster::check
