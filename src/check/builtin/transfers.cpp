@@ -76,6 +76,7 @@ Rank to_the_right(const F& fabric, std::uint32_t step) {
 void put_barrier(muster::model::Team& team, std::uint32_t lanes, std::uint32_t calls, Path path) {
   const Ends ends = make_ends(team, lanes);
   const muster::EpochBarrier barrier(team);
+  const muster::EpochBarrier tail(team);  // of its own: a relaxed deposit must not hide a release
   (void)team.lanes(lanes, [&](auto& fabric) {
     const auto transfer =
         *make_transfer(ends.target, ends.source, region_of(fabric.lane()), chunks);
@@ -86,7 +87,8 @@ void put_barrier(muster::model::Team& team, std::uint32_t lanes, std::uint32_t c
       fabric.converge();
       if (barrier.sync(fabric) != WaitStatus::ok) return;
       expect_from(fabric, ends.target, to_the_right(fabric, fabric.size() - 1), call);
-      if (barrier.sync(fabric, muster::use::exit) != WaitStatus::ok) return;
+      fabric.flush();  // before the next put of the same bytes (contract 8)
+      if (tail.sync(fabric, muster::use::exit) != WaitStatus::ok) return;
     }
   });
 }
@@ -96,6 +98,7 @@ void barrier_get(muster::model::Team& team, std::uint32_t lanes, std::uint32_t c
                  bool async) {
   const Ends ends = make_ends(team, lanes);
   const muster::EpochBarrier barrier(team);
+  const muster::EpochBarrier tail(team);  // of its own: a relaxed deposit must not hide a release
   (void)team.lanes(lanes, [&](auto& fabric) {
     const auto transfer =
         *make_transfer(ends.target, ends.source, region_of(fabric.lane()), chunks);
@@ -109,7 +112,7 @@ void barrier_get(muster::model::Team& team, std::uint32_t lanes, std::uint32_t c
         muster::get<1, 2>(fabric, transfer, right, path);
       fabric.converge();
       expect_from(fabric, ends.target, right, call);
-      if (barrier.sync(fabric, muster::use::exit) != WaitStatus::ok) return;
+      if (tail.sync(fabric, muster::use::exit) != WaitStatus::ok) return;
     }
   });
 }
@@ -195,6 +198,7 @@ MUSTER_CHECK(remote_add, {.ranks = 3,
                           .about = "all ranks add to one region; a barrier orders the reader"}) {
   const Ends ends = make_ends(team, lanes);
   const muster::EpochBarrier barrier(team);
+  const muster::EpochBarrier tail(team);  // of its own: a relaxed deposit must not hide a release
   (void)team.lanes(lanes, [&](auto& fabric) {
     const auto transfer =
         *make_transfer(ends.target, ends.source, region_of(fabric.lane()), chunks);
@@ -212,7 +216,7 @@ MUSTER_CHECK(remote_add, {.ranks = 3,
         fabric.expect(
             fabric.local(ends.target)[ends.target.at(fabric.lane().value * rows, 1)] == total,
             "the sum of all peers' numbers");
-      if (barrier.sync(fabric, muster::use::exit) != WaitStatus::ok) return;
+      if (tail.sync(fabric, muster::use::exit) != WaitStatus::ok) return;
     }
   });
 }
