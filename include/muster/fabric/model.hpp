@@ -210,6 +210,16 @@ class Fabric {
   }
   void flush(Where where = Where::current());
 
+  // A thread's share of a tile is one message with one flag; see src/check/packets.cpp.
+  template <class T, std::int64_t R, std::int64_t C>
+  void put_packets(Slots slots, Rank peer, std::int64_t at, Tile<T, R, C>& tile, std::uint32_t flag,
+                   Where where = Where::current());
+  template <class T, std::int64_t R, std::int64_t C>
+  WaitStatus wait_packets(Tile<T, R, C>& tile, Slots slots, std::int64_t at, std::uint32_t flag,
+                          Where where = Where::current());
+  void clear_packets(Slots slots, std::int64_t at, std::int64_t lines,
+                     Where where = Where::current());
+
   // For check::barrier_call and the bodies of checks; see muster/check.hpp.
   void enter_call(std::uint32_t barrier, Reach reach = Reach::lane, Where where = Where::current());
   void leave_call(std::uint32_t barrier, WaitStatus status, Where where = Where::current());
@@ -239,6 +249,13 @@ class Fabric {
   void* move_element(Span span, Rank peer, Move move);
   bool check_run(Span window, std::uint32_t team, std::int64_t at, std::int64_t count,
                  std::int64_t size, Where where);
+  // Where element `index` of a tile lies in its lines, in units of a packet.
+  template <class T>
+  static Span packet_of(Span lines, std::int64_t index);
+  bool begin_packets(Span lines, Rank peer, std::uint32_t flag, Where where);
+  void* put_packet(Span element, Rank peer);
+  void end_packets(Span lines, Rank peer, std::uint32_t flag, Where where);
+  WaitStatus wait_for_packets(Span lines, std::uint32_t flag, Where where);
   void put_bytes(Span to, Rank peer, Span from, bool async, Where where);
   void get_bytes(Span to, Span from, Rank peer, bool async, Where where);
   void put_signal_bytes(Span to, Rank peer, Span from, Signal signal, std::uint32_t value,
@@ -281,7 +298,8 @@ class Team {
   template <class T>
   Result<WindowRef<T>> window(const std::vector<std::int64_t>& extents, std::string_view name = {},
                               Where where = Where::current()) {
-    return as_window<T>(make_window(extents, sizeof(T), name, where));
+    return as_window<T>(
+        make_window(extents, sizeof(T), std::is_same_v<T, PacketLine>, name, where));
   }
   template <class T>
   Result<WindowRef<T>> window(Allocation allocation, std::initializer_list<std::int64_t> extents,
@@ -345,7 +363,7 @@ class Team {
   static Result<void> status_of(B& body, Fabric& fabric);
 
   Result<Made> make_window(const std::vector<std::int64_t>& extents, std::size_t element,
-                           std::string_view name, Where where);
+                           bool slots, std::string_view name, Where where);
   Result<Made> place_window(Allocation allocation, const std::vector<std::int64_t>& extents,
                             std::size_t element, Where where);
   Result<void> launch(std::uint32_t count, const std::function<Result<void>(Fabric&)>& body,
@@ -407,6 +425,37 @@ Span Fabric::run_of(WindowRef<T> window, std::int64_t at, std::int64_t count, Wh
   return span;
 }
 
+template <class T>
+Span Fabric::packet_of(Span lines, std::int64_t index) {
+  constexpr std::uint64_t stride = (sizeof(T) + 3) / 4 * 8;
+  return {lines.segment, lines.offset + static_cast<std::uint64_t>(index) * stride, 1, sizeof(T)};
+}
+
+template <class T, std::int64_t R, std::int64_t C>
+void Fabric::put_packets(Slots slots, Rank peer, std::int64_t at, Tile<T, R, C>& tile,
+                         std::uint32_t flag, Where where) {
+  const Span lines = run_of(slots, at, packet_lines<T>(R * C), where);
+  if (index_ >= R * C || !begin_packets(lines, peer, flag, where)) return;
+  tile.each([&](std::int64_t row, std::int64_t col, T& element) {
+    *static_cast<T*>(put_packet(packet_of<T>(lines, row * C + col), peer)) = element;
+  });
+  end_packets(lines, peer, flag, where);
+}
+
+template <class T, std::int64_t R, std::int64_t C>
+WaitStatus Fabric::wait_packets(Tile<T, R, C>& tile, Slots slots, std::int64_t at,
+                                std::uint32_t flag, Where where) {
+  const Span lines = run_of(slots, at, packet_lines<T>(R * C), where);
+  if (index_ >= R * C) return WaitStatus::ok;
+  const WaitStatus status = wait_for_packets(lines, flag, where);
+  if (status != WaitStatus::ok) return status;
+  tile.each([&](std::int64_t row, std::int64_t col, T& element) {
+    element =
+        *static_cast<const T*>(touch(rank_, packet_of<T>(lines, row * C + col), Access::read));
+  });
+  return status;
+}
+
 template <class T, std::int64_t R, std::int64_t C>
 void Fabric::move_tile(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box, Move move,
                        Where where) {
@@ -465,5 +514,6 @@ Result<void> Team::status_of(B& body, Fabric& fabric) {
 }
 
 static_assert(muster::Fabric<Fabric> && DirectFabric<Fabric> && HandoffFabric<Fabric>);
+static_assert(PacketFabric<Fabric>);
 
 }  // namespace muster::model

@@ -1,0 +1,62 @@
+// GridBarrier and SystemBarrier where each launch runs another number of lanes.
+#include <cstdint>
+
+#include "check/builtin/barrier_bodies.hpp"
+#include "muster/barrier/grid.hpp"
+#include "muster/barrier/system.hpp"
+#include "muster/check.hpp"
+
+namespace {
+
+using muster::Lane;
+using muster::Rank;
+using muster::WaitStatus;
+using muster::model::Reach;
+
+// All lanes, one, all again: each writes its own element, they meet, and each of the lanes that run
+// reads those of all that run in its rank. Two elements take turns.
+template <class Barrier>
+void launches(muster::model::Team& team, std::uint32_t lanes, std::uint32_t calls,
+              const Barrier& barrier, Reach reach) {
+  const auto board = *team.window<std::uint32_t>({2, lanes}, "board");
+  std::uint32_t round = 0;
+  std::uint32_t launch = 0;  // its calls are counted apart: not all lanes have made the same
+  for (const std::uint32_t running : {lanes, 1U, lanes}) {
+    (void)team.lanes(running, [&, first = round, launch](auto& fabric) {
+      for (std::uint32_t call = first; call < first + calls; ++call) {
+        if (fabric.thread() == 0)
+          fabric.local(board)[board.at(call % 2, fabric.lane().value)] = call + 1;
+        const WaitStatus met = muster::check::barrier_call(
+            fabric, [&] { return barrier.sync(fabric); }, launch, reach);
+        if (met != WaitStatus::ok) return;
+        for (std::uint32_t lane = fabric.thread(); lane < running; lane += fabric.threads())
+          fabric.expect(fabric.local(board)[board.at(call % 2, lane)] == call + 1,
+                        "each lane's element holds this call's number");
+      }
+    });
+    round += calls;
+    ++launch;
+  }
+}
+
+}  // namespace
+
+MUSTER_CHECK(lanes_change, {.ranks = 2,
+                            .calls = 2,
+                            .lanes = 3,
+                            .group = "grid_barrier",
+                            .about = "another number of lanes in each launch"}) {
+  const muster::GridBarrier barrier(team);
+  launches(team, lanes, calls, barrier, Reach::rank);
+}
+
+namespace all_lanes {
+MUSTER_CHECK(lanes_change, {.ranks = 2,
+                            .calls = 2,
+                            .lanes = 3,
+                            .group = "system_barrier",
+                            .about = "another number of lanes in each launch"}) {
+  const muster::SystemBarrier barrier(team);
+  launches(team, lanes, calls, barrier, Reach::team);
+}
+}  // namespace all_lanes
