@@ -1,6 +1,6 @@
 // muster_soak: barriers by the million and starts by the thousand.
 //
-//   muster_soak                        all of it; hours
+//   muster_soak                        all of it: a quarter of an hour or more
 //   muster_soak --barriers 2000 --starts 10    the short form that ctest runs
 //
 // For each number of ranks, as threads and as processes: `barriers` calls of each kind in runs of
@@ -127,7 +127,8 @@ int soak_barriers(const Plan& plan) {
 std::set<std::string> entries_of(const char* directory) {
   std::set<std::string> names;
   if (DIR* open = opendir(directory)) {
-    while (const dirent* entry = readdir(open)) names.insert(entry->d_name);
+    while (const dirent* entry = readdir(open))
+      if (entry->d_name[0] != '.') names.insert(entry->d_name);
     closedir(open);
   }
   return names;
