@@ -65,6 +65,8 @@ class Team {
   [[nodiscard]] Rank rank() const;
   [[nodiscard]] std::uint32_t size() const;
   [[nodiscard]] std::uint32_t max_lanes() const;
+  // Do the cores that the job's ranks may run on suffice for one each? The same on every rank.
+  [[nodiscard]] bool has_core_each() const;
 
   // ---- memory ----------------------------------------------------------------------------------
   // Zero on every rank before any peer can reach it. Up to 1 GiB per rank it is allocated for real,

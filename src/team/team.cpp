@@ -80,6 +80,9 @@ Rank Team::rank() const {
 std::uint32_t Team::size() const {
   return setup_->team().size();
 }
+bool Team::has_core_each() const {
+  return setup_->team().has_core_each();
+}
 std::uint32_t Team::max_lanes() const {
   return setup_->team().process().max_lanes;
 }

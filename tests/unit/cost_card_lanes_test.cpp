@@ -268,7 +268,12 @@ TEST(CostCard, BarrierChoosesByTheNumberOfRanks) {
   for (const std::uint32_t ranks : sizes) {
     CountingTeam team(ranks);
     const Barrier chosen(team);
-    EXPECT_EQ(chosen.algorithm(), barrier_algorithm(ranks));
+    EXPECT_EQ(chosen.algorithm(), BarrierAlgorithm::flat) << "nobody says that cores suffice";
+    EXPECT_EQ(barrier_algorithm(ranks, false), BarrierAlgorithm::flat);
+    EXPECT_EQ(barrier_algorithm(ranks, true),
+              ranks < 12 ? BarrierAlgorithm::flat : BarrierAlgorithm::dissemination);
+    const Barrier with_cores(*team.rows(), BarrierAlgorithm::automatic, true);
+    EXPECT_EQ(with_cores.algorithm(), barrier_algorithm(ranks, true));
     for (const auto algorithm : {BarrierAlgorithm::flat, BarrierAlgorithm::dissemination}) {
       const Barrier barrier(team, algorithm);
       CountingFabric fabric(ranks, Rank{0});

@@ -10,15 +10,40 @@ namespace muster {
 
 enum class BarrierAlgorithm : std::uint8_t { automatic, flat, dissemination };
 
-// The most ranks for which the flat barrier is the faster one.
-inline constexpr std::uint32_t most_flat_ranks = 16;
+// From so many ranks on the barrier in rounds is the faster one, where a rank deposits to one peer
+// after another and every rank has a core to itself. Measured, dissemination over flat, processes on
+// one host of 64 cores (Xeon, 2026-11-29, medians of 9):
+//
+//   ranks                        4     6     8    10    12    16    24    32    48
+//   a core each, pinned       1.09  1.11  0.98  1.11  0.90  0.69  0.58  0.45  0.35
+//
+// Where ranks share cores, each round waits for another rank to get its turn, and flat stays ahead:
+//
+//   ranks                        4     8    12    16    24    32    64
+//   on 2 cores                1.45  1.65  1.90  1.57  1.85  1.18  1.32
+//   on 4 cores                      1.89        1.55        1.61  1.41
+inline constexpr std::uint32_t least_ranks_in_rounds = 12;
 
-[[nodiscard]] MUSTER_FN constexpr BarrierAlgorithm barrier_algorithm(std::uint32_t ranks) {
-  return ranks <= most_flat_ranks ? BarrierAlgorithm::flat : BarrierAlgorithm::dissemination;
+[[nodiscard]] MUSTER_FN constexpr BarrierAlgorithm barrier_algorithm(std::uint32_t ranks,
+                                                                     bool has_core_each) {
+  return has_core_each && ranks >= least_ranks_in_rounds ? BarrierAlgorithm::dissemination
+                                                         : BarrierAlgorithm::flat;
 }
 
-// EpochBarrier or DisseminationBarrier, whichever is faster for the team's number of ranks, or the
-// one that is asked for; every rank asks for the same. Cost, orders and what a failed wait leaves
+namespace detail {
+// Set-ups that do not say are those whose lanes deposit to all peers at once (a GPU), or where
+// nothing is timed (the model): flat.
+template <class Team>
+[[nodiscard]] bool has_core_each(const Team& team) {
+  if constexpr (requires { team.has_core_each(); })
+    return team.has_core_each();
+  else
+    return false;
+}
+}  // namespace detail
+
+// EpochBarrier or DisseminationBarrier, whichever is faster for the team's ranks, or the one that is
+// asked for; every rank asks for the same. Cost, orders and what a failed wait leaves
 // behind are that one's. Both keep one epoch in the same rows, and an object only ever uses one of
 // them.
 class Barrier {
@@ -31,12 +56,14 @@ class Barrier {
   Barrier() = default;
   template <SetUp T>
   explicit Barrier(T& team, BarrierAlgorithm algorithm = BarrierAlgorithm::automatic)
-      : Barrier(*team.rows(), algorithm) {}
+      : Barrier(*team.rows(), algorithm, detail::has_core_each(team)) {}
   MUSTER_FN explicit constexpr Barrier(Rows rows,
-                                       BarrierAlgorithm algorithm = BarrierAlgorithm::automatic)
+                                       BarrierAlgorithm algorithm = BarrierAlgorithm::automatic,
+                                       bool has_core_each = false)
       : rows_(rows),
-        algorithm_(algorithm == BarrierAlgorithm::automatic ? barrier_algorithm(rows.ranks)
-                                                            : algorithm) {}
+        algorithm_(algorithm == BarrierAlgorithm::automatic
+                       ? barrier_algorithm(rows.ranks, has_core_each)
+                       : algorithm) {}
 
   // Which one it is: flat or dissemination.
   [[nodiscard]] MUSTER_FN BarrierAlgorithm algorithm() const { return algorithm_; }

@@ -57,6 +57,7 @@ class TeamContext {
 
   [[nodiscard]] Rank rank() const { return rank_; }
   [[nodiscard]] std::uint32_t size() const { return record_.size; }
+  [[nodiscard]] bool has_core_each() const { return header().ranks <= cores_; }
   [[nodiscard]] std::uint32_t number() const { return number_; }
   [[nodiscard]] TeamRecord& record() const { return record_; }
   [[nodiscard]] JobHeader& header() const { return process_->job->header(); }
