@@ -36,6 +36,7 @@ muster::Result<std::vector<float>> window_buffer(Team& team) {
   const auto output = *team.template window<float>(buffer, {matrix_rows, matrix_cols});
 
   const EpochBarrier barrier(team);
+  const EpochBarrier leaving(team);  // of its own, since it carries no data
   std::vector<float> result;
   const Result<void> ran = team.lane([&](auto& fabric) -> WaitStatus {
     for (std::int64_t i = 0; i < input.size(); ++i)
@@ -54,7 +55,7 @@ muster::Result<std::vector<float>> window_buffer(Team& team) {
       }
     }
     // The neighbour must not change or free its window while it is still being read.
-    const WaitStatus left = barrier.sync(fabric, use::exit);
+    const WaitStatus left = leaving.sync(fabric, use::exit);
     for (std::int64_t i = 0; i < output.size(); ++i) result.push_back(fabric.local(output)[i]);
     return left;
   });

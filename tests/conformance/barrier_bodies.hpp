@@ -49,6 +49,7 @@ template <class Team, class Barrier, std::uint32_t lanes>
 Result<void> data_each_round(Team& team) {
   const Exchange windows = make_exchange(team, lanes);
   const Barrier barrier(team);
+  const Barrier tail(team);  // one barrier keeps to one order of notify
   const std::uint32_t rounds = team.size() > 16 ? 4 : 30;
   return team.lanes(lanes, [&, rounds](auto& fabric) -> Result<void> {
     Checks checks;
@@ -61,7 +62,7 @@ Result<void> data_each_round(Team& team) {
         random_delay(random);
         return barrier.wait(fabric, arrival);
       };
-      const auto leave = [&] { return barrier.sync(fabric, use::exit); };
+      const auto leave = [&] { return tail.sync(fabric, use::exit); };
       if (round % 2 == 0)
         exchange_round(fabric, checks, windows.inbox, windows.outbox, round, sync, leave);
       else

@@ -102,6 +102,7 @@ template <class Team>
 Result<void> system_orders_all_lanes(Team& team) {
   const Exchange windows = make_exchange(team, most_lanes);
   const SystemBarrier barrier(team);
+  const SystemBarrier tail(team);
   const std::uint32_t steps = team.size() > 8 ? 4 : 10;
   std::uint32_t round = 0;
   for (const std::uint32_t lanes : launches) {
@@ -111,7 +112,7 @@ Result<void> system_orders_all_lanes(Team& team) {
       for (std::uint32_t step = 1; step <= steps && checks.done(); ++step) {
         random_delay(random);
         const auto sync = [&] { return barrier.sync(fabric); };
-        const auto leave = [&] { return barrier.sync(fabric, use::exit); };
+        const auto leave = [&] { return tail.sync(fabric, use::exit); };
         system_round(fabric, checks, windows, round + step, sync, leave);
       }
       return checks.done();

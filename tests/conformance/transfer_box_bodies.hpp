@@ -215,6 +215,7 @@ template <class Team, class Move>
 Result<void> all_regions_pulled(Team& team, Move move) {
   const Ends ends = make_ends(team);
   const EpochBarrier barrier(team);
+  const EpochBarrier tail(team);
   return team.lane([&](auto& fabric) -> Result<void> {
     Checks checks;
     fill_source(fabric, ends.source);
@@ -223,7 +224,7 @@ Result<void> all_regions_pulled(Team& team, Move move) {
       const auto seen = move(fabric, ends, region, way_of(number));
       return check_field(checks, seen.data(), region, right_of(fabric));
     });
-    checks.ok(barrier.sync(fabric, use::exit), "the barrier after");
+    checks.ok(tail.sync(fabric, use::exit), "the barrier after");
     return checks.done();
   });
 }
@@ -268,6 +269,7 @@ Result<void> lanes_share_a_window(Team& team) {
   const auto source = *team.template window<std::int16_t>({lanes * rows, 7});
   const auto target = *team.template window<std::int16_t>({lanes * rows, 9});
   const EpochBarrier barrier(team);
+  const EpochBarrier tail(team);
   const std::uint32_t rounds = 12;
   return team.lanes(lanes, [&](auto& fabric) -> Result<void> {
     Checks checks;
@@ -291,7 +293,7 @@ Result<void> lanes_share_a_window(Team& team) {
               fabric.local(target)[target.at(row, col)],
               col == 0 || col == 8 ? std::int16_t{0} : value(left_of(fabric), round, row, col - 1),
               "an element");
-      checks.ok(barrier.sync(fabric, use::exit), "the barrier before the next round");
+      checks.ok(tail.sync(fabric, use::exit), "the barrier before the next round");
     }
     return checks.done();
   });
