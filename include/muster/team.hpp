@@ -129,7 +129,8 @@ class Team {
 
   // Runs body(fabric) as `count` lanes at once, each on a thread of its own (the first on the
   // calling one), and returns when all have ended. The body returns void, WaitStatus or
-  // Result<void>. The result is the first lane's error: what the body returned, or, where it
+  // Result<void>. With several lanes, one that ends with an error ends the waits of the others, here
+  // and on the peers, with `aborted`. The result is the first lane's error: what the body returned, or, where it
   // returned void, whatever went wrong with one of its waits.
   template <class Body>
   Result<void> lanes(std::uint32_t count, Body&& body) {

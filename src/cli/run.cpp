@@ -16,6 +16,7 @@
 #include "cli/program_verb.hpp"
 #include "fabric/host/job.hpp"
 #include "launch/launch.hpp"
+#include "team/shrink.hpp"
 
 namespace muster::cli {
 namespace {
@@ -75,12 +76,7 @@ int run(const Options& options, const std::vector<std::string>& words) {
     fmt::print(stderr, "muster run: {}\n", to_string(job.error()));
     return 1;
   }
-  // Each failure needs a recovery of its own.
-  launch.survivors_go_on = [&job, known = 0U]() mutable {
-    // Relaxed: it only counts the shrinks that succeeded.
-    const std::uint32_t recovered = job->header().recovered.load(std::memory_order_relaxed);
-    return std::exchange(known, recovered) < recovered;
-  };
+  launch.survivors_go_on = [&job] { return host::survivors_stand(*job); };
   return launcher::launch(launch, [&](std::uint32_t rank) {
     return become_program(*job, rank, launch.ranks, *file, words);
   });

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -38,6 +40,22 @@ Result<void> run_lane(host::TeamContext& team, Lane lane, std::uint32_t lanes,
   }
 }
 
+void fail_for(host::TeamContext& team, Lane lane, const Error& error) {
+  team.fail(WaitStatus::aborted, team.process().job_rank,
+            fmt::format("rank {} lane {}: {}", team.rank().value, lane.value, to_string(error)));
+}
+
+// The first lane's error, but one that is no mere echo of another's before one that is.
+Result<void> first_cause(const std::vector<Result<void>>& results) {
+  const Result<void>* echo = nullptr;
+  for (const Result<void>& result : results) {
+    if (result) continue;
+    if (result.error().code != ErrorCode::aborted) return result;
+    if (echo == nullptr) echo = &result;
+  }
+  return echo == nullptr ? Result<void>() : *echo;
+}
+
 }  // namespace
 
 Result<void> detail::lane_result(WaitStatus status) {
@@ -61,18 +79,28 @@ Result<void> Team::run_lanes(std::uint32_t count, const LaneBody& body) {
         rank()};
   }
   std::vector<Result<void>> results(count);
+  const auto run_one = [&](std::uint32_t lane) {
+    results[lane] = run_lane(setup_->team(), Lane{lane}, count, body);
+    // The other lanes, here and on the peers, must not wait for one that has given up.
+    if (!results[lane] && count > 1) fail_for(setup_->team(), Lane{lane}, results[lane].error());
+  };
   std::vector<std::thread> others;
   others.reserve(count - 1);
-  for (std::uint32_t lane = 1; lane < count; ++lane) {
-    others.emplace_back(
-        [&, lane] { results[lane] = run_lane(setup_->team(), Lane{lane}, count, body); });
+  std::optional<Error> no_thread;
+  for (std::uint32_t lane = 1; lane < count && !no_thread; ++lane) {
+    try {
+      others.emplace_back(run_one, lane);
+    } catch (const std::system_error& refused) {
+      no_thread =
+          Error{ErrorCode::system,
+                fmt::format("lanes: no thread for lane {} of {}: {}", lane, count, refused.what()),
+                rank()};
+      fail_for(setup_->team(), Lane{lane}, *no_thread);
+    }
   }
-  results[0] = run_lane(setup_->team(), Lane{0}, count, body);
+  if (!no_thread) run_one(0);
   for (std::thread& other : others) other.join();
-  for (const Result<void>& result : results) {
-    if (!result) return result;
-  }
-  return {};
+  return no_thread ? Result<void>(*no_thread) : first_cause(results);
 }
 
 }  // namespace muster

@@ -18,6 +18,7 @@
 #include "launch/rendezvous.hpp"
 #include "team/joining.hpp"
 #include "team/setup.hpp"
+#include "team/shrink.hpp"
 
 namespace muster {
 namespace {
@@ -130,9 +131,7 @@ int start_processes(const std::shared_ptr<const host::Job>& job, const host::Joi
                     const Body& body) {
   launcher::LaunchOptions options;
   options.ranks = job->header().ranks;
-  options.survivors_go_on = [&] {
-    return job->header().recovered.load(std::memory_order_relaxed) > 0;
-  };
+  options.survivors_go_on = [&] { return host::survivors_stand(*job); };
   std::fflush(nullptr);  // or every rank would print what lies in this process's buffers
   return launcher::launch(options, [&](std::uint32_t rank) {
     host::JoinOptions mine = join;

@@ -85,7 +85,6 @@ Result<std::uint32_t> agree_on_survivors(TeamContext& team) {
         if (record.successor.compare_exchange_strong(successor, *founded + 1,
                                                      std::memory_order_acq_rel)) {
           successor = *founded + 1;
-          team.header().recovered.fetch_add(1, std::memory_order_relaxed);
         }
       } else if (Clock::now() >= deadline) {
         return expired(team, roll);
@@ -94,6 +93,21 @@ Result<std::uint32_t> agree_on_survivors(TeamContext& team) {
     if (successor != 0) return successor - 1;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+bool survivors_stand(const Job& job) {
+  JobHeader& header = job.header();
+  std::uint32_t team = 0;
+  // Pairs with the compare-and-swap above.
+  while (const std::uint32_t next = header.teams[team].successor.load(std::memory_order_acquire)) {
+    team = next - 1;
+  }
+  if (team == 0) return false;
+  Liveness liveness(header);
+  for (std::uint32_t member = 0; member < header.teams[team].size; ++member) {
+    if (liveness.is_lost(header.teams[team].members[member])) return false;
+  }
+  return true;
 }
 
 }  // namespace muster::host

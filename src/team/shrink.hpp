@@ -12,4 +12,8 @@ namespace muster::host {
 // its place. All survivors get the same one. Errors: expired, where a rank neither comes nor dies.
 [[nodiscard]] Result<std::uint32_t> agree_on_survivors(TeamContext& team);
 
+// For whoever watches the job from outside: have ranks failed, and the others agreed on a team of
+// which all still live?
+[[nodiscard]] bool survivors_stand(const Job& job);
+
 }  // namespace muster::host

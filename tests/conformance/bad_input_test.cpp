@@ -114,7 +114,8 @@ TEST_P(BadInput, RankOutOfRange) {
 TEST_P(BadInput, AddressOfNoRank) {
   expect_held(in_a_lane(
       [](auto& fabric, const Things& t) {
-        EXPECT_EQ(fabric.address(t.window, Rank{7}).size(), 0) << "there is nothing to write to";
+        // A careless writer lives to report it.
+        fabric.address(t.window, Rank{7})[0] = 1;
       },
       {"address", "rank 7", "0 to 1"}));
 }

@@ -168,6 +168,25 @@ Result<void> one_call_more(Team& team) {
   return checks.done();
 }
 
+// One lane gives up: the others, here and on the peers, do not wait for it until the deadline.
+Result<void> one_lane_gives_up(Team& team) {
+  const auto never = team.signals(1);
+  const auto ran = team.lanes(3, [&](auto& fabric) -> Result<void> {
+    if (fabric.lane() == Lane{1} && fabric.rank() == Rank{0}) {
+      return Error{ErrorCode::unavailable, "no more of this"};
+    }
+    return detail::lane_result(fabric.wait((*never)[0], Compare::ge, 1));
+  });
+  Checks checks;
+  if (team.rank() == Rank{0}) {
+    checks.refused(ran, ErrorCode::unavailable, "the lane that gave up", "no more of this");
+  } else {
+    checks.refused(ran, ErrorCode::aborted, "the peers' lanes", "rank 0 lane 1", "no more of this");
+  }
+  checks.ok(team.shrink(), "shrink");
+  return checks.done();
+}
+
 }  // namespace
 }  // namespace muster::conformance
 
@@ -180,6 +199,7 @@ int main(int argc, char** argv) {
                          {"brought_memory", brought_memory, Sizes::all},
                          {"different_barriers", different_barriers, Sizes::all},
                          {"one_call_more", one_call_more, Sizes::all},
+                         {"one_lane_gives_up", one_lane_gives_up, Sizes::few},
                          {"wrong_colour", wrong_colour, Sizes::few}},
                         argc, argv);
 }

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
+#include <sys/mman.h>
 
+#include <mutex>
 #include <vector>
 
 #include "fabric/host/futex.hpp"
@@ -88,6 +90,22 @@ bool Fabric::knows(const char* what, std::uint32_t segment, std::uint64_t offset
       "{}: {} bytes at offset {} belong to no window of this team (freed, or another team's)", what,
       bytes, offset)));
   return false;
+}
+
+std::byte* Fabric::nowhere(std::uint64_t bytes) {
+  static std::mutex lock;
+  static std::byte* memory = nullptr;
+  static std::uint64_t length = 0;
+  const std::lock_guard guard(lock);
+  if (bytes > length || memory == nullptr) {
+    // Views of the shorter one may still be about, so it stays.
+    void* mapped = mmap(nullptr, bytes == 0 ? 1 : bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED) return nullptr;
+    memory = static_cast<std::byte*>(mapped);
+    length = bytes;
+  }
+  return memory;
 }
 
 void Fabric::reject_peer(const char* what, Rank peer) {

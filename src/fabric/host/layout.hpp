@@ -70,7 +70,6 @@ struct JobHeader {
   std::uint64_t rank_stride;
   std::uint64_t cells;                   // per rank
   std::uint64_t heap_bytes;              // per rank
-  std::atomic<std::uint32_t> recovered;  // shrinks that succeeded
 
   pthread_mutex_t lock;  // robust; guards the allocators and what is taken
   std::array<bool, max_teams> team_taken;

@@ -7,14 +7,13 @@ namespace muster::host {
 
 template <class T>
 View<T> Fabric::address(WindowRef<T> window, Rank peer) {
-  if (peer.value >= context_.size) [[unlikely]] {
+  const std::uint64_t bytes = static_cast<std::uint64_t>(window.size()) * sizeof(T);
+  const bool exists = peer.value < context_.size;
+  if (!exists) [[unlikely]]
     reject_peer("address", peer);
-    return View<T>(nullptr, 0);
-  }
-  if (context_.verify && !knows("window", window.segment, window.offset,
-                                static_cast<std::uint64_t>(window.size()) * sizeof(T)))
+  if (!exists || (context_.verify && !knows("window", window.segment, window.offset, bytes)))
       [[unlikely]] {
-    return View<T>(nullptr, 0);
+    return View<T>(reinterpret_cast<T*>(nowhere(bytes)), window.size());
   }
   std::byte* base = context_.segments[window.segment].memory[peer.value];
   return View<T>(reinterpret_cast<T*>(base + window.offset), window.size());
