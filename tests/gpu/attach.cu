@@ -82,7 +82,7 @@ gpu::World attach(const Owner& owner, const std::vector<int>& devices, std::uint
                                   .memory = {{owner.buffers, buffer_bytes},
                                              {owner.pads, pad_bytes},
                                              {owner.cells, cell_bytes}},
-                                  .deadline = std::chrono::seconds(10),
+                                  .deadline = patience(),
                                   .verify = true}));
 }
 

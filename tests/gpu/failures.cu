@@ -72,7 +72,7 @@ void deadline_of(std::uint32_t cell_writer_is_known) {
         expect(good, "%s: a thread of rank %u has status %u", what.c_str(), r, status);
       }
     need(world.reset());
-    world.set_deadline(std::chrono::seconds(10));
+    world.set_deadline(patience());
     expect_works(world, what);
   }
 }
@@ -140,7 +140,7 @@ __global__ void mistake_kernel(const __grid_constant__ gpu::Handle handle, Mista
 }
 
 void mistakes() {
-  gpu::World world = make_world({0, 0}, std::chrono::seconds(10));
+  gpu::World world = make_world({0, 0}, patience());
   for (int number = 0; number <= static_cast<int>(Mistake::none); ++number) {
     const Mistake mistake{number};
     const EpochBarrier barrier(world);

@@ -18,7 +18,7 @@ void must(cudaError_t result, const char* doing) {
 
 gpu::World make_world(const std::vector<int>& devices) {
   return need(gpu::World::create(
-      {.devices = devices, .lanes = 4, .deadline = std::chrono::seconds(20), .verify = false}));
+      {.devices = devices, .lanes = 4, .deadline = patience(), .verify = false}));
 }
 
 // The round comes from a counter in the own window: nothing in the launch's arguments changes.

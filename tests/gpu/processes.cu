@@ -1,5 +1,6 @@
 // Ranks in several processes: memory passed by file descriptor, one board for all. The parent forks
 // before anybody uses CUDA, and only gathers what its children say.
+#include <cuda_runtime_api.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,9 +64,10 @@ bool with_processes(const char* what, const std::vector<std::vector<int>>& devic
 // ---- what the children do
 
 gpu::World join(const gpu::Mesh& mesh, const std::vector<int>& devices) {
+  // As a program would: else CUDA keeps a context on GPU 0, too.
+  expect(cudaSetDevice(devices[0]) == cudaSuccess, "turning to GPU %d", devices[0]);
   return need(gpu::World::join(
-      {.devices = devices, .lanes = 3, .bytes = 8U << 20U, .deadline = std::chrono::seconds(20)},
-      mesh));
+      {.devices = devices, .lanes = 3, .bytes = 8U << 20U, .deadline = patience()}, mesh));
 }
 
 void exchange_once(gpu::World& world, std::uint32_t first_round) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <set>
 
@@ -44,6 +45,11 @@ int gpu_count() {
     return 0;
   }
   return count;
+}
+
+std::chrono::nanoseconds patience() {
+  const char* const wish = std::getenv("MUSTER_TEST_DEADLINE");
+  return std::chrono::seconds(wish != nullptr ? std::atoi(wish) : 3);
 }
 
 void expect(bool good, const char* format, ...) {

@@ -6,6 +6,7 @@
 // Exit codes: 0 passed, or skipped with a line that starts with "SKIPPED: "; 1 failed.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -26,6 +27,10 @@ int run(const char* program, int argc, char** argv, const std::vector<Case>& cas
         int least_gpus = 1);
 
 [[nodiscard]] int gpu_count();
+
+// Of waits that should succeed: a few seconds, or MUSTER_TEST_DEADLINE seconds where tools slow the
+// kernels down.
+[[nodiscard]] std::chrono::nanoseconds patience();
 
 // Notes a failure of the running case, with printf's arguments; the case goes on.
 [[gnu::format(printf, 2, 3)]] void expect(bool good, const char* format, ...);

@@ -21,7 +21,7 @@ gpu::World make_world(const std::vector<int>& devices) {
   return need(gpu::World::create({.devices = devices,
                                   .lanes = 4,
                                   .bytes = 64U << 20U,
-                                  .deadline = std::chrono::seconds(10),
+                                  .deadline = patience(),
                                   .verify = true}));
 }
 
@@ -271,7 +271,13 @@ int main(int argc, char** argv) {
                [] {
                  tiles<float, 2, 4, gpu::Thread>(1, {1, 3, 4}, {1, 4, 7});
                }},
-              {"tiles_of_any_block", [] {
+              {"tiles_of_any_block",
+               [] {
                  tiles<float, 8, 16, gpu::Block<>>(96, {1, 8, 17}, {5, 16, 48});
+               }},
+              // Little enough for tools that slow everything down.
+              {"sanitized", [] {
+                 runs_of<gpu::Warps<4>>(128, 5'000);
+                 tiles<float, 4, 3, gpu::Warp>(32, {1, 9}, {2, 7});
                }}});
 }

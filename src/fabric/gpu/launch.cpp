@@ -53,6 +53,9 @@ Result<void> check_shape(const World::State& state, const Shape& shape) {
   if (shape.lanes == 0 || shape.threads == 0)
     return Error{ErrorCode::invalid_argument,
                  fmt::format("a launch of {} lanes of {} threads", shape.lanes, shape.threads)};
+  if (shape.threads > 1024)
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{} threads in a block; at most 1024 are possible", shape.threads)};
   if (shape.lanes > state.lanes)
     return Error{ErrorCode::invalid_argument,
                  fmt::format("a launch of {} lanes: the world was made for at most {}", shape.lanes,

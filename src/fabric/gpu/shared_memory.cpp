@@ -62,8 +62,9 @@ class SharedMemory : public Memory {
   SharedMemory(const std::vector<int>& devices, std::uint64_t bytes,
                const std::vector<std::uint32_t>& ranks_of, const Mesh& mesh)
       : own_(devices.begin(), devices.end()), bytes_(rounded(devices, bytes)) {
-    std::vector<CUmemGenericAllocationHandle> mine;
-    for (const int device : devices) mine.push_back(create(device));
+    const OnDevice on(devices.front());
+    std::vector<Own> mine;
+    for (const int device : devices) mine.push_back({device, create(device), nullptr});
     exchange(mine, ranks_of, mesh);
   }
   ~SharedMemory() override {
@@ -75,6 +76,12 @@ class SharedMemory : public Memory {
   }
 
  private:
+  struct Own {
+    int device;
+    CUmemGenericAllocationHandle handle;
+    std::byte* base;
+  };
+
   std::uint64_t rounded(const std::vector<int>& devices, std::uint64_t bytes) const {
     std::size_t unit = 1;
     for (const int device : devices) {
@@ -122,33 +129,34 @@ class SharedMemory : public Memory {
     return handle;
   }
 
-  void exchange(const std::vector<CUmemGenericAllocationHandle>& mine,
-                const std::vector<std::uint32_t>& ranks_of, const Mesh& mesh) {
+  [[nodiscard]] int export_handle(CUmemGenericAllocationHandle handle) const {
+    int descriptor = -1;
+    must_driver(
+        driver_.export_handle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+        "passing memory on");
+    return descriptor;
+  }
+
+  // Own memory is zero before any peer gets it.
+  void map_and_clear(Own& own) {
+    own.base = map(own.handle);
+    const OnDevice on(own.device);
+    must(cudaMemset(own.base, 0, bytes_), "clearing memory");
+    must(cudaDeviceSynchronize(), "clearing memory");
+  }
+
+  void exchange(std::vector<Own>& mine, const std::vector<std::uint32_t>& ranks_of,
+                const Mesh& mesh) {
     std::vector<int> descriptors;
-    for (const auto handle : mine) {
-      int descriptor = -1;
-      must_driver(
-          driver_.export_handle(&descriptor, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-          "passing memory on");
-      descriptors.push_back(descriptor);
-    }
-    // Own memory is zero before any peer gets it.
-    std::vector<std::byte*> own;
-    for (const auto handle : mine) {
-      own.push_back(map(handle));
-      must(cudaMemset(own.back(), 0, bytes_), "clearing memory");
-    }
-    for (const int device : own_) {
-      const OnDevice on(device);
-      must(cudaDeviceSynchronize(), "clearing memory");
-    }
+    for (const Own& own : mine) descriptors.push_back(export_handle(own.handle));
+    for (Own& own : mine) map_and_clear(own);
     for (std::uint32_t other = 0; other < mesh.processes(); ++other)
       if (other != mesh.process)
         for (const int descriptor : descriptors) send_descriptor(mesh, other, descriptor);
     for (const int descriptor : descriptors) close(descriptor);
     for (std::uint32_t process = 0; process < mesh.processes(); ++process)
       for (std::uint32_t i = 0; i < ranks_of[process]; ++i)
-        bases_.push_back(process == mesh.process ? own[i] : map(import_from(mesh, process)));
+        bases_.push_back(process == mesh.process ? mine[i].base : map(import_from(mesh, process)));
     meet(mesh);
   }
 

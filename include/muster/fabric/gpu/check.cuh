@@ -63,16 +63,16 @@ struct Trouble {
   return trouble.status;
 }
 
-// The checks return the lane's status as it was, or `invalid`. None of them is inlined: they run
-// where the team was made with checks, or where something has already failed.
+// The checks return ok or `invalid`. None of them is inlined: they run where the team was made with
+// checks, or where something has already failed.
 
 [[gnu::noinline]] MUSTER_FN inline WaitStatus check_cell(const Handle& handle, Place place,
-                                                         WaitStatus status, Operation operation,
-                                                         Signal signal, Rank peer) {
-  if (status != WaitStatus::ok || handle.verify == 0) return status;
+                                                         Operation operation, Signal signal,
+                                                         Rank peer) {
+  if (handle.verify == 0) return WaitStatus::ok;
   const bool exists = signal.segment < max_segments && std::uint64_t{signal.cell} * cell_bytes <
                                                            handle.segments[signal.segment].bytes;
-  if (exists && peer.value < handle.ranks) return status;
+  if (exists && peer.value < handle.ranks) return WaitStatus::ok;
   return refuse(
       handle, place,
       {.operation = operation, .peer = peer.value, .segment = signal.segment, .cell = signal.cell});
@@ -80,17 +80,17 @@ struct Trouble {
 
 // `window` and `box` in bytes.
 [[gnu::noinline]] MUSTER_FN inline WaitStatus check_box(const Handle& handle, Place place,
-                                                        WaitStatus status, Operation operation,
+                                                        Operation operation,
                                                         WindowRef<std::byte> window, Rank peer,
                                                         Box box) {
-  if (status != WaitStatus::ok || handle.verify == 0) return status;
+  if (handle.verify == 0) return WaitStatus::ok;
   const bool known = window.team == handle.team && window.segment < max_segments &&
                      peer.value < handle.ranks &&
                      window.offset + static_cast<std::uint64_t>(window.size()) <=
                          handle.segments[window.segment].bytes;
   const bool within = box.row >= 0 && box.col >= 0 && box.rows >= 0 && box.cols >= 0 &&
                       box.rows <= window.rows - box.row && box.cols <= window.cols - box.col;
-  if (known && within) return status;
+  if (known && within) return WaitStatus::ok;
   return refuse(handle, place,
                 {.operation = operation, .peer = peer.value, .segment = window.segment});
 }

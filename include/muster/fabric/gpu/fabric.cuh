@@ -223,10 +223,12 @@ class Fabric {
     return address(window, rank());
   }
 
-  // The peer's memory; empty where the window is not the team's.
+  // The peer's memory. In checked teams the own, where there is no such peer, and null where the
+  // window is not the team's.
   template <class T>
   [[nodiscard]] MUSTER_FN View<T> address(WindowRef<T> window, Rank peer) {
-    if (!admit(Operation::window, window, peer, Box{})) return View<T>(nullptr, 0);
+    if (!admit(Operation::window, window, peer, Box{}))
+      return peer.value < ranks_ ? View<T>(nullptr, 0) : local(window);
     return View<T>(data(window, peer), window.size());
   }
 
@@ -338,18 +340,19 @@ class Fabric {
 
   // ---- checks: one test of a register where there is nothing to look at
 
+  // A lane that broke the contract deposits nothing more; windows stay readable.
   [[nodiscard]] MUSTER_FN bool admit(Operation operation, Signal signal, Rank peer) {
     if (!checked_) return true;
-    return settle(detail::check_cell(handle_, place(), status_, operation, signal, peer));
+    return status_ != WaitStatus::invalid &&
+           settle(detail::check_cell(handle_, place(), operation, signal, peer));
   }
   template <class T>
   [[nodiscard]] MUSTER_FN bool admit(Operation operation, WindowRef<T> window, Rank peer, Box box) {
     if (!checked_) return true;
-    const WindowRef<std::byte> bytes{window.offset, window.rows,
-                                     window.cols * static_cast<std::int64_t>(sizeof(T)),
-                                     window.segment, window.team};
     const auto size = static_cast<std::int64_t>(sizeof(T));
-    return settle(detail::check_box(handle_, place(), status_, operation, bytes, peer,
+    const WindowRef<std::byte> bytes{window.offset, window.rows, window.cols * size, window.segment,
+                                     window.team};
+    return settle(detail::check_box(handle_, place(), operation, bytes, peer,
                                     {box.row, box.col * size, box.rows, box.cols * size}));
   }
   // A run of elements, as a box of the window laid out in one row.
@@ -359,7 +362,6 @@ class Fabric {
     const WindowRef<T> row{window.offset, 1, window.size(), window.segment, window.team};
     return admit(Operation::transfer, row, peer, Box{0, at, 1, count});
   }
-
   // For operations that would block: not where the lane has failed.
   [[nodiscard]] MUSTER_FN bool ready(Operation operation, Signal signal) {
     return status_ == WaitStatus::ok && admit(operation, signal, rank());
@@ -367,7 +369,7 @@ class Fabric {
 
   MUSTER_FN bool settle(WaitStatus status) {
     status_ = worst(status_, status);
-    return status_ == WaitStatus::ok;
+    return status == WaitStatus::ok;
   }
 
   [[nodiscard]] MUSTER_FN detail::Place place() const { return {rank_, lane_, thread()}; }

@@ -1,0 +1,76 @@
+#!/bin/sh
+# Runs all GPU tests, then all GPU benchmarks, each under a time limit, and says at the end how each
+# went. For a directory made by pack.sh.
+#
+#   run_all.sh [OUTPUT_DIRECTORY]      logs and JSON files go there; default: ./gpu-results
+#
+# ONLY="tests benches sanitizer" chooses parts. Exit status: 0 if everything passed.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+out=${1:-gpu-results}
+parts=${ONLY:-tests benches sanitizer}
+mkdir -p "$out"
+nccl=$(python3 -c 'import nvidia.nccl as n; print(list(n.__path__)[0])' 2>/dev/null || true)
+export LD_LIBRARY_PATH="$here/lib:${nccl:+$nccl/lib:}${LD_LIBRARY_PATH:-}"
+summary="$out/summary.txt"
+: > "$summary"
+failed=0
+
+has() { case " $parts " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
+
+run() { # LOG SECONDS COMMAND...: runs it, keeps its output, notes how it ended
+  log=$1 limit=$2
+  shift 2
+  begin=$(date +%s)
+  timeout -k 5 "$limit" "$@" > "$out/$log.log" 2>&1
+  status=$?
+  took=$(($(date +%s) - begin))
+  case $status in
+    0) word=passed ;;
+    124 | 137) word="OUT OF TIME after $limit s" ;;
+    *) word="FAILED with status $status" ;;
+  esac
+  if [ $status -eq 0 ] && grep -q '^SKIPPED: ' "$out/$log.log"; then word="passed, with parts skipped"; fi
+  [ $status -eq 0 ] || failed=1
+  printf '%-28s %4s s  %s\n' "$log" "$took" "$word" | tee -a "$summary"
+}
+
+{ nvidia-smi -L; nvidia-smi topo -m; } > "$out/machine.log" 2>&1
+
+if has tests; then
+  for program in probe barriers transfers failures graphs attach processes; do
+    run "test_$program" 90 "$here/gpu_$program"
+  done
+fi
+
+if has sanitizer && command -v compute-sanitizer > /dev/null; then
+  export CUDA_VISIBLE_DEVICES=0 MUSTER_TEST_DEADLINE=30
+  for tool in memcheck synccheck initcheck; do
+    run "sanitizer_${tool}_barriers" 60 compute-sanitizer --tool $tool --error-exitcode 9 \
+      "$here/gpu_barriers" sanitized
+    run "sanitizer_${tool}_transfers" 60 compute-sanitizer --tool $tool --error-exitcode 9 \
+      "$here/gpu_transfers" sanitized
+  done
+  unset CUDA_VISIBLE_DEVICES MUSTER_TEST_DEADLINE
+fi
+
+if has benches; then
+  for topic in barrier barrier_nccl grid graph transfer; do
+    [ -x "$here/bench_gpu_$topic" ] || continue
+    run "bench_$topic" 90 "$here/bench_gpu_$topic" --json "$out/gpu_$topic.json"
+  done
+fi
+
+echo
+echo "==== what failed or was skipped, and the facts"
+grep -hE '^(FAILED|SKIPPED|    |=========.*(ERROR|error))' "$out"/test_*.log "$out"/sanitizer_*.log 2>/dev/null | cut -c1-220 | head -n 40
+echo "==== benchmarks (full tables: $out/bench_*.log)"
+for topic in barrier_nccl barrier graph grid; do
+  log="$out/bench_$topic.log"
+  [ -f "$log" ] || continue
+  if [ $topic = barrier ] && [ -s "$out/gpu_barrier_nccl.json" ]; then continue; fi
+  cut -c1-150 "$log" | head -n 48
+done
+echo "==== summary"
+cat "$summary"
+exit $failed
