@@ -1,6 +1,8 @@
 // A program of the little language as a body over any Fabric.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,8 +27,15 @@ class Runner {
  public:
   Runner(F& fabric, const Places& places, Log& log) : fabric_(fabric), places_(places), log_(log) {}
 
-  void run(const std::vector<Op>& list) {
+  // Runs kernel number `kernel` of the list.
+  void run(const std::vector<Op>& list, std::size_t kernel) {
     for (const Op& op : list) {
+      if (op.kind == Kind::boundary) {
+        if (kernel == 0) return;
+        --kernel;
+        continue;
+      }
+      if (kernel != 0) continue;
       const Word last = log_.empty() ? 0 : log_.back();
       if (op.when != When::always && (op.when == When::last_nonzero) != (last != 0)) continue;
       if (!step(op)) return;
@@ -54,6 +63,7 @@ class Runner {
       case Kind::take: return fabric_.take(cell, acquire_part(op.order)) == WaitStatus::ok;
       case Kind::flush: fabric_.flush(); return true;
       case Kind::converge: fabric_.converge(); return true;
+      case Kind::boundary: return true;
       default: data(op, peer); return true;
     }
   }
@@ -113,12 +123,19 @@ void run_rank(Team& team, const Program& program, Record&& record) {
   }
   const std::size_t per_rank = std::size_t{program.lanes} * program.threads;
   std::vector<Log> logs(per_rank);
-  const auto lanes = team.lanes(program.lanes, [&](auto& fabric) {
-    const std::size_t own = fabric.lane().value * program.threads + fabric.thread();
-    Runner(fabric, places, logs[own]).run(program.code[team.rank().value * per_rank + own]);
-    fabric.flush();  // for the look below
-  });
-  if (!lanes || !team.sync()) return;
+  const std::size_t first = team.rank().value * per_rank;
+  const auto kernels = static_cast<std::size_t>(
+      1 + std::count_if(program.code[first].begin(), program.code[first].end(),
+                        [](const Op& op) { return op.kind == Kind::boundary; }));
+  for (std::size_t kernel = 0; kernel < kernels; ++kernel) {
+    const auto lanes = team.lanes(program.lanes, [&](auto& fabric) {
+      const std::size_t own = fabric.lane().value * program.threads + fabric.thread();
+      Runner(fabric, places, logs[own]).run(program.code[first + own], kernel);
+      if (kernel + 1 == kernels) fabric.flush();  // for the look below
+    });
+    if (!lanes) return;
+  }
+  if (!team.sync()) return;
   Log end;
   const auto look = team.lane([&](auto& fabric) {
     if (fabric.thread() != 0) return;

@@ -57,7 +57,7 @@ class Builder {
   void block() {
     const std::uint32_t left = most_cells - cells_;
     if (left < 2 || most_elements - elements_ < 2) return;
-    switch (random_.below(13)) {
+    switch (random_.below(15)) {
       case 0:
       case 1:
       case 2: return message();
@@ -70,6 +70,8 @@ class Builder {
       case 9:
       case 10:
       case 11: return crowd();
+      case 12:
+      case 13: return kernels();
       default: return program_.threads > 1 ? siblings() : message();
     }
   }
@@ -315,6 +317,29 @@ class Builder {
         hear(a, wait(chain_cell, Compare::ge, 1));
       }
     }
+  }
+
+  void boundary(std::uint32_t rank) {
+    const std::uint32_t per_rank = program_.lanes * program_.threads;
+    for (std::uint32_t s = rank * per_rank; s < (rank + 1) * per_rank; ++s) {
+      program_.code[s].push_back({.kind = Kind::boundary});
+    }
+  }
+
+  // Data of a kernel that a relaxed notify of the next one speaks for, or that is awaited relaxed by a
+  // kernel before the one that reads it.
+  void kernels() {
+    const std::uint32_t a = random_.below(lanes()), b = other_lane(a);
+    const std::uint32_t from = element(), to = element(), c = cell();
+    const bool earlier = random_.percent(60), later = random_.percent(60);
+    emit(a, data(Kind::store, 0, from, 0, 4));
+    emit(a, data(random_.percent(50) ? Kind::remote_store : Kind::put, rank_of(b), to, from, 4));
+    if (earlier) boundary(rank_of(a));
+    tell(a, notify(c, rank_of(b), 1, NotifyOp::add, earlier ? Order::relaxed : Order::release));
+    hear(b, wait(c, Compare::ge, 1, later ? Order::relaxed : Order::acquire));
+    if (later) boundary(rank_of(b));
+    emit(b, data(Kind::load, 0, 0, to, 0));
+    emit(b, data(Kind::remote_load, rank_of(a), 0, from, 0));
   }
 
   // The threads of a lane share its counter, as a barrier's epoch is shared.

@@ -8,7 +8,8 @@ void State::run(std::size_t strand, const Events& set, std::set<Wrong>& wrong) {
   const std::size_t g = operation(strand);
   Knowledge& knows = strands_[strand].knows;
   switch (op(strand).kind) {
-    case Kind::converge: return converge(strand);
+    case Kind::converge:
+    case Kind::boundary: return meet(strand);
     case Kind::notify: signal(strand, wrong); break;
     case Kind::wait:
     case Kind::test:
@@ -26,44 +27,53 @@ void State::run(std::size_t strand, const Events& set, std::set<Wrong>& wrong) {
   skip(strand);
 }
 
-void State::converge(std::size_t strand) {
-  const std::size_t begin = strand - program_->thread_of(strand);
-  const std::size_t end = begin + program_->threads;
+// A converge, of the lane; or the end of the rank's kernel and the start of the next one, which also
+// acquires and releases for all lanes of the rank (contract 10).
+void State::meet(std::size_t strand) {
+  const bool kernel = op(strand).kind == Kind::boundary;
+  const auto [first, last] = party(strand);
   Knowledge all;
   Events issued;
-  for (std::size_t s = begin; s < end; ++s) {
+  for (std::size_t s = first; s < last; ++s) {
     all.join(strands_[s].knows);
     issued |= strands_[s].issued;
+    if (kernel) all.join_effects(strands_[s].unacquired);
   }
-  for (std::size_t s = begin; s < end; ++s) {
+  for (std::size_t s = first; s < last; ++s) {
     strands_[s].knows = all;
     strands_[s].issued = issued;
+    if (kernel) strands_[s].fence = all, strands_[s].fence_issued = issued;
     ++strands_[s].next;
     skip(s);
   }
 }
 
-Events State::channel(std::size_t strand, std::uint32_t peer) const {
+Events State::channel(std::size_t strand, std::uint32_t peer, const Events& issued) const {
   Events result;
   if (direct()) return result;  // it knows the effects themselves
-  const std::size_t begin = strand - program_->thread_of(strand);
-  for (std::size_t s = begin; s < begin + program_->threads; ++s) {
+  const std::size_t per_rank = std::size_t{program_->lanes} * program_->threads;
+  const std::size_t begin = strand / per_rank * per_rank;
+  for (std::size_t s = begin; s < begin + per_rank; ++s) {
     for (std::size_t i = 0; i < strands_[s].next; ++i) {
       const Op& o = program_->code[s][i];
       const bool on_channel = o.kind == Kind::notify || o.kind == Kind::put ||
                               o.kind == Kind::put_async || o.kind == Kind::remote_store ||
                               o.kind == Kind::remote_add;
       if (!on_channel || o.peer != peer) continue;
-      if (strands_[strand].issued.test(issue(first_[s] + i))) result.set(effect(first_[s] + i));
+      if (issued.test(issue(first_[s] + i))) result.set(effect(first_[s] + i));
     }
   }
   return result;
 }
 
+// The effects of the own lane's operations whose issue the thread knows.
 Events State::issued_by_lane(std::size_t strand) const {
   Events result;
-  for (std::size_t bit = 0; bit < result.size(); bit += 2) {
-    if (strands_[strand].issued.test(bit)) result.set(bit + 1);
+  const std::size_t begin = strand - program_->thread_of(strand);
+  for (std::size_t s = begin; s < begin + program_->threads; ++s) {
+    for (std::size_t g = first_[s]; g < first_[s] + strands_[s].next; ++g) {
+      if (strands_[strand].issued.test(issue(g))) result.set(effect(g));
+    }
   }
   return result;
 }
@@ -81,15 +91,26 @@ void State::deposit(std::size_t index, Deposit d, std::set<Wrong>& wrong) {
   cell.deposits.push_back(std::move(d));
 }
 
+void State::tell(const Strand& self, Deposit& d, const Events& transfers) const {
+  const Knowledge& source = d.release ? self.knows : self.fence;
+  d.carried.hb = source.hb | transfers;
+  d.carried.seen = source.seen;
+  Events itself;
+  itself.set(issue(d.operation)), itself.set(effect(d.operation));
+  if (d.release) d.carried.hb |= itself;
+  d.carried.ca = self.knows.ca | d.carried.hb | itself;
+}
+
 void State::signal(std::size_t strand, std::set<Wrong>& wrong) {
   const Op& o = op(strand);
   const std::size_t g = operation(strand);
   const std::size_t index = cell_of(strand);
-  Knowledge& knows = strands_[strand].knows;
+  Strand& self = strands_[strand];
+  Knowledge& knows = self.knows;
   Cell& cell = cells_[index];
   Deposit d{.operation = g, .strand = strand, .set = o.op == NotifyOp::set, .value = o.value};
   d.release = sequential() || release_part(o.order) == Order::release;
-  const Events carried = d.release ? channel(strand, o.peer) : Events{};
+  const Events carried = channel(strand, o.peer, d.release ? self.issued : self.fence_issued);
 
   Events before = must_see(strand, cell);
   const Events by_lane = issued_by_lane(strand);
@@ -97,10 +118,7 @@ void State::signal(std::size_t strand, std::set<Wrong>& wrong) {
     if (own.plain && by_lane.test(effect(own.operation))) before.set(effect(own.operation));
   }
   d.must = closure(cell, before);
-  d.carried = knows;
-  d.carried.hb |= carried;
-  d.carried.hb.set(issue(g)), d.carried.hb.set(effect(g));
-  d.carried.ca |= d.carried.hb;
+  tell(self, d, carried);
   deposit(index, d, wrong);
 
   if (o.peer == program_->rank_of(strand)) knows.hb.set(effect(g));
@@ -124,7 +142,7 @@ void State::read_cell(std::size_t strand, const Events& set) {
   for (const Deposit& d : cell.deposits) {
     if (!parts.test(effect(d.operation))) continue;
     self.knows.ca |= d.carried.ca;
-    if (acquires && d.release) self.knows.join(d.carried);
+    (acquires ? self.knows : self.unacquired).join_effects(d.carried);
   }
   self.knows.seen |= set;
   self.history.push_back(set);
@@ -146,7 +164,7 @@ void State::flip(std::size_t strand, bool hand) {
   for (const Deposit& d : cell.deposits) {
     if (!parts.test(effect(d.operation))) continue;
     self.knows.ca |= d.carried.ca;
-    if ((acquires || sequential()) && d.release) self.knows.join(d.carried);
+    (acquires || sequential() ? self.knows : self.unacquired).join_effects(d.carried);
   }
   self.knows.seen |= set;
   self.history.push_back(set);
@@ -155,13 +173,10 @@ void State::flip(std::size_t strand, bool hand) {
   Deposit d{.operation = g, .strand = strand, .set = true, .value = hand ? 1U : 0U};
   d.release = sequential() || (hand && release_part(o.order) == Order::release);
   const std::uint32_t peer = hand ? o.peer : program_->rank_of(strand);
-  const Events carried = d.release ? channel(strand, peer) : Events{};
+  const Events carried = channel(strand, peer, d.release ? self.issued : self.fence_issued);
   d.must = set;
   self.knows.hb.set(effect(g));
-  d.carried = self.knows;
-  d.carried.hb |= carried;
-  d.carried.hb.set(issue(g));
-  d.carried.ca |= d.carried.hb;
+  tell(self, d, carried);
   cell.deposits.push_back(d);
 }
 

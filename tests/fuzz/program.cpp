@@ -6,11 +6,11 @@ namespace muster::fuzz {
 namespace {
 
 const char* name_of(Kind kind) {
-  constexpr const char* names[] = {"notify",       "wait",        "test",         "read",
-                                   "hand",         "take",        "store",        "load",
-                                   "remote_store", "remote_load", "remote_add",   "put",
-                                   "get",          "put_async",   "get_async",    "put_signal",
-                                   "flush",        "converge",    "read_counter", "write_counter"};
+  constexpr const char* names[] = {
+      "notify",       "wait",          "test",         "read",        "hand",       "take",
+      "store",        "load",          "remote_store", "remote_load", "remote_add", "put",
+      "get",          "put_async",     "get_async",    "put_signal",  "flush",      "converge",
+      "read_counter", "write_counter", "boundary"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -59,6 +59,7 @@ std::string arguments(const Op& op) {
     case Kind::write_counter: return fmt::format("= {}", value);
     case Kind::flush:
     case Kind::converge:
+    case Kind::boundary:
     case Kind::read_counter: return "";
   }
   return "";

@@ -32,6 +32,7 @@ enum class Kind : std::uint8_t {
   converge,       // of the threads of the lane
   read_counter,   // logs the own lane's counter
   write_counter,  // the own lane's counter becomes `value`
+  boundary,  // the kernel ends and the next one starts: in the list of every thread of the rank
 };
 
 // An operation may depend on what its thread logged last (0 if nothing yet).

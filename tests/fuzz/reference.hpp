@@ -40,6 +40,11 @@
 //   - a load before a relaxed notify is before it although no converge lies between (load buffering
 //     is not explored, CHECKER.md section 8).
 //
+// Kernels. A boundary ends the kernel of a rank and starts the next one, for all its threads together:
+// they meet as at a converge, across lanes. What they had read and not acquired they acquire. What they
+// know then, and the transfers whose issue they know then, is carried by every relaxed notify of the
+// new kernel (contract 10: the end of a kernel releases).
+//
 // Cells. A deposit has a set `must`: the deposits on its cell that precede it. They are those that
 // its thread knew (HB) or had read, and the plain notifies to that cell by its lane whose issue its
 // thread knows (contract 4, which speaks of the lane: siblings with a converge between are in

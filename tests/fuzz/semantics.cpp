@@ -122,8 +122,15 @@ std::vector<Events> State::readable(std::size_t strand) const {
   return sets;
 }
 
-bool State::converging(std::size_t strand) const {
-  return !finished(strand) && op(strand).kind == Kind::converge;
+bool State::at(std::size_t strand, Kind kind) const {
+  return !finished(strand) && op(strand).kind == kind;
+}
+
+std::pair<std::size_t, std::size_t> State::party(std::size_t strand) const {
+  const bool lane = op(strand).kind == Kind::converge;
+  const std::size_t count = lane ? program_->threads : program_->threads * program_->lanes;
+  const std::size_t first = strand / count * count;
+  return {first, first + count};
 }
 
 bool State::runnable(std::size_t strand) const {
@@ -137,10 +144,11 @@ bool State::runnable(std::size_t strand) const {
     case Kind::wait: return satisfies(full(), o.compare, o.value);
     case Kind::hand: return full() == 0;
     case Kind::take: return full() == 1;
-    case Kind::converge: {
-      const std::size_t begin = strand - program_->thread_of(strand);
-      for (std::size_t s = begin; s < begin + program_->threads; ++s) {
-        if (!converging(s)) return false;
+    case Kind::converge:
+    case Kind::boundary: {
+      const auto [first, last] = party(strand);
+      for (std::size_t s = first; s < last; ++s) {
+        if (!at(s, o.kind)) return false;
       }
       return true;
     }
@@ -190,14 +198,14 @@ void State::finish(std::set<Wrong>& wrong) const {
 
 void State::stick(std::set<Wrong>& wrong) const {
   for (std::size_t s = 0; s < strands_.size(); ++s) {
-    if (finished(s)) continue;
-    if (!converging(s)) {
+    if (finished(s) || at(s, Kind::boundary)) continue;
+    if (!at(s, Kind::converge)) {
       wrong.insert(Wrong::deadlock);
       continue;
     }
-    const std::size_t begin = s - program_->thread_of(s);
-    for (std::size_t sibling = begin; sibling < begin + program_->threads; ++sibling) {
-      if (finished(sibling)) wrong.insert(Wrong::divergence);
+    const auto [first, last] = party(s);
+    for (std::size_t sibling = first; sibling < last; ++sibling) {
+      if (finished(sibling) || at(sibling, Kind::boundary)) wrong.insert(Wrong::divergence);
     }
   }
 }

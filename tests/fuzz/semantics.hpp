@@ -26,6 +26,7 @@ struct Knowledge {
   Events hb{};    // happens-before
   Events ca{};    // causality; contains hb
   Events seen{};  // deposits that were read, and so must be seen again
+  void join_effects(const Knowledge& other) { hb |= other.hb, ca |= other.hb, seen |= other.seen; }
   void join(const Knowledge& other) { hb |= other.hb, ca |= other.ca, seen |= other.seen; }
 };
 
@@ -37,7 +38,7 @@ struct Deposit {
   bool release = false;
   std::uint32_t value = 0;
   Events must{};        // as effects
-  Knowledge carried{};  // hb and seen are used if it is a release
+  Knowledge carried{};  // hb and seen to who acquires; ca to who reads
 };
 
 struct Cell {
@@ -81,7 +82,10 @@ class State {
   struct Strand {
     std::size_t next = 0;  // index into its list
     Knowledge knows;
-    Events issued;  // operations of the lane of which it knows that they were issued
+    Events issued;    // operations of the rank of which it knows that they were issued
+    Knowledge fence;  // what it knew when its kernel began: a relaxed notify carries that
+    Events fence_issued;
+    Knowledge unacquired;  // what it has read and not acquired: the next kernel's start does
     std::vector<std::uint32_t> log;
     std::vector<Events> history;  // what its reads have read
   };
@@ -98,12 +102,17 @@ class State {
   [[nodiscard]] Events must_see(std::size_t strand, const Cell& cell) const;
   // The effects on the channel to `peer` of the operations whose issue the thread knows; and of all
   // its lane's operations.
-  [[nodiscard]] Events channel(std::size_t strand, std::uint32_t peer) const;
+  [[nodiscard]] Events channel(std::size_t strand, std::uint32_t peer, const Events& issued) const;
   [[nodiscard]] Events issued_by_lane(std::size_t strand) const;
-  [[nodiscard]] bool converging(std::size_t strand) const;
+  [[nodiscard]] bool at(std::size_t strand, Kind kind) const;
+  // The threads that meet at the strand's converge or boundary: [first, second).
+  [[nodiscard]] std::pair<std::size_t, std::size_t> party(std::size_t strand) const;
 
   void skip(std::size_t strand);
-  void converge(std::size_t strand);
+  void meet(std::size_t strand);
+  // What the deposit carries: what its thread knows, or, relaxed, what it knew at its kernel's start;
+  // and `transfers`.
+  void tell(const Strand& self, Deposit& deposit, const Events& transfers) const;
   void signal(std::size_t strand, std::set<Wrong>& wrong);
   void read_cell(std::size_t strand, const Events& set);
   void flip(std::size_t strand, bool hand);

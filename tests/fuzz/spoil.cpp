@@ -84,6 +84,7 @@ void spoil(Program& program, Random& random) {
   } while (program.code[strand].empty());
   auto& list = program.code[strand];
   const std::size_t at = random.below(list.size());
+  if (list[at].kind == Kind::boundary) return;
   switch (random.below(5)) {
     case 0: return drop(program, strand, at);
     case 1:
@@ -102,6 +103,19 @@ namespace {
 
 bool overlaps(const Op& op) {
   return op.to < op.from + op.count && op.from < op.to + op.count;
+}
+
+// The threads of a rank run the same number of kernels.
+bool same_kernels(const Program& program) {
+  const std::size_t per_rank = std::size_t{program.lanes} * program.threads;
+  const auto kernels = [](const std::vector<Op>& list) {
+    return std::count_if(list.begin(), list.end(),
+                         [](const Op& op) { return op.kind == Kind::boundary; });
+  };
+  for (std::size_t s = 0; s < program.code.size(); ++s) {
+    if (kernels(program.code[s]) != kernels(program.code[s / per_rank * per_rank])) return false;
+  }
+  return true;
 }
 
 // The common operations of each thread, in order.
@@ -144,7 +158,7 @@ bool well_formed(const Program& program) {
   for (std::size_t c = 0; c < flips.size(); ++c) {
     if (flips[c] && others[c]) return false;
   }
-  return same_for_siblings(program);
+  return same_for_siblings(program) && same_kernels(program);
 }
 
 }  // namespace muster::fuzz
