@@ -17,6 +17,7 @@ void Execution::enter_call(Thread& self, std::uint32_t barrier, model::Reach rea
   step(self, "enter", where);
   self.call = {true, barrier, self.lane, self.calls_made[barrier]++, reach};
   entries_[entry_key(barrier, self.call.call)].push_back({self.rank, self.lane, self.stamp()});
+  if (reach != model::Reach::lane) groups_.merge_all();
   if (tracing_) note(self, where, fmt::format("enters call {} of the barrier", self.call.call));
 }
 
@@ -49,6 +50,13 @@ void Execution::leave_call(Thread& self, std::uint32_t barrier, WaitStatus statu
   }
 }
 
+// Outcomes are wanted for every combination, so nothing is searched on its own any more.
+void Execution::record_outcome(Thread& self, std::uint64_t value) {
+  if (unwinding_) return;
+  groups_.merge_all();
+  self.outcomes.push_back(value);
+}
+
 void Execution::expect(Thread& self, bool holds, std::string_view what, Where where) {
   self.where = where;
   if (holds) return;
@@ -56,10 +64,11 @@ void Execution::expect(Thread& self, bool holds, std::string_view what, Where wh
         std::string(what));
 }
 
-bool Execution::contract(Thread& self, bool holds, const std::string& what, Where where) {
+bool Execution::contract(Thread& self, bool holds, std::string_view what, Where where) {
   if (holds) return true;
   self.where = where;
-  found(self, Kind::contract, fmt::format("{}: {}", name_of_thread(self), what), "", what);
+  found(self, Kind::contract, fmt::format("{}: {}", name_of_thread(self), what), "",
+        std::string(what));
   return false;
 }
 

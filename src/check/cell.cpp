@@ -12,7 +12,7 @@ void Cell::reset() {
   sets.clear();
   taken_back_by.clear();
   readers.clear();
-  consumed = 0;
+  consumed = 0;  // toucher stays: what is shared is known over all executions
 }
 
 Deposit& Cell::append() {

@@ -55,6 +55,7 @@ struct Cell {
   Bits sets;                                 // which deposits are sets
   std::vector<std::uint32_t> taken_back_by;  // threads that gave a negative add
   std::vector<std::uint32_t> readers;        // threads that waited, tested or read
+  std::uint32_t toucher = 0;                 // for Groups
   std::uint32_t consumed = 0;                // credits taken back so far
 
   void reset();

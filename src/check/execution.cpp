@@ -23,6 +23,8 @@ Execution::Execution(const Options& options, const std::function<void(model::Tea
   per_rank_ = 1 + options_.lanes * options_.threads;
   threads_.resize(static_cast<std::size_t>(options_.ranks) * per_rank_);
   static_components_ = static_cast<std::uint32_t>(threads_.size());
+  groups_.reset(threads_.size());
+  if (options_.lanes == 1 || options_.expire > 0) groups_.merge_all();
   if (options_.profile == Profile::rdma)
     static_components_ += static_cast<std::uint32_t>(threads_.size()) * options_.ranks;
 }
@@ -48,6 +50,7 @@ void Execution::reset() {
     thread.hb.raise({id, 1});
     thread.cause.raise({id, 1});
     thread.setup_calls = 0;
+    thread.launches = 0;
     thread.call = {};
     thread.calls_made.clear();
     thread.outcomes.clear();

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "check/groups.hpp"
 #include "check/memory.hpp"
 #include "check/stack_pool.hpp"
 #include "check/thread.hpp"
@@ -110,6 +111,7 @@ class Execution {
   [[nodiscard]] std::uint32_t expired() const { return expired_; }
   [[nodiscard]] bool aborted() const { return aborted_; }
   [[nodiscard]] Sensitivity& sensitivity() { return sensitivity_; }
+  [[nodiscard]] Groups& groups() { return groups_; }
   [[nodiscard]] std::vector<std::uint64_t> outcome() const;
   [[nodiscard]] std::vector<Site> sites() const;
   [[nodiscard]] const std::vector<Cost>& costs() const { return costs_; }
@@ -154,8 +156,10 @@ class Execution {
   void flush(Thread& self, Where where);
   void enter_call(Thread& self, std::uint32_t barrier, model::Reach reach, Where where);
   void leave_call(Thread& self, std::uint32_t barrier, WaitStatus status, Where where);
+  void record_outcome(Thread& self, std::uint64_t value);
   void expect(Thread& self, bool holds, std::string_view what, Where where);
-  bool contract(Thread& self, bool holds, const std::string& what, Where where);
+  bool check_rank(Thread& self, Rank rank, Where where);
+  bool contract(Thread& self, bool holds, std::string_view what, Where where);
   void step(Thread& self, const char* operation, Where where);
   void note(Thread& self, Where where, std::string what);  // only while tracing
   [[nodiscard]] bool tracing() const { return tracing_; }
@@ -305,6 +309,7 @@ class Execution {
   std::uint64_t steps_ = 0;
   std::uint32_t expired_ = 0;
   Sensitivity sensitivity_;
+  Groups groups_;
   std::vector<Logged> log_;
   std::uint64_t steps_here_ = 0;
   OverflowGuard* guard_ = nullptr;

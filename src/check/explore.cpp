@@ -79,6 +79,7 @@ class Explorer {
     run_.keep_sites(report_.sites.empty());
     for (;;) {
       run_.sensitivity().changed = false;
+      run_.groups().settle();
       if (pass()) return;  // else something has turned out that changes the search: again
       report_.executions = report_.dropped = 0;
       report_.outcomes.clear();
@@ -110,9 +111,10 @@ class Explorer {
       const bool sc = options_.profile == Profile::sc;
       if (sc && !run_.is_exact_sc() && (run_.unexplained() || !run_.sensitivity().cells.empty())) {
         run_.exact_sc(true);
+        run_.groups().merge_all();
         return false;
       }
-      if (run_.sensitivity().changed) return false;
+      if (run_.sensitivity().changed || run_.groups().changed()) return false;
       count(ending);
     } while (search.advance());
     report_.verdict = search.cut() ? Verdict::bounded : Verdict::complete;

@@ -85,8 +85,7 @@ void Fabric::set_counter(Counter counter, std::uint32_t value, Where where) {
 }
 
 void Fabric::require_direct(Rank peer, Where where) {
-  self_->run->contract(*self_, peer.value < size_,
-                       fmt::format("rank {} of {} does not exist", peer.value, size_), where);
+  self_->run->check_rank(*self_, peer, where);
   self_->run->contract(*self_, profile_ != Profile::rdma,
                        "address() needs the profile direct: load and store do not reach peers",
                        where);
@@ -99,8 +98,7 @@ bool Fabric::begin_move(Span window, std::uint32_t team, std::int64_t rows, std:
   const char* word = words[static_cast<int>(move)];
   auto& run = *self_->run;
   run.step(*self_, word, where);
-  if (!run.contract(*self_, peer.value < size_,
-                    fmt::format("rank {} of {} does not exist", peer.value, size_), where) ||
+  if (!run.check_rank(*self_, peer, where) ||
       !check_run(window, team, 0, window.count, window.count, where))
     return false;
   const bool inside = box.row >= 0 && box.col >= 0 && box.rows >= 0 && box.cols >= 0 &&
@@ -131,8 +129,9 @@ bool Fabric::check_run(Span window, std::uint32_t team, std::int64_t at, std::in
   const bool exists = team == 0 && size >= 0 &&
                       window.offset + static_cast<std::uint64_t>(size) * window.element <= bytes;
   if (!run.contract(*self_, exists, "the window is not one of this team", where)) return false;
+  if (at >= 0 && count >= 0 && at <= size - count) return true;
   return run.contract(
-      *self_, at >= 0 && count >= 0 && at <= size - count,
+      *self_, false,
       fmt::format("elements {} to {} lie outside a window of {}", at, at + count, size), where);
 }
 
@@ -166,7 +165,7 @@ void Fabric::expect(bool holds, std::string_view what, Where where) {
 }
 
 void Fabric::outcome(std::uint64_t value) {
-  self_->outcomes.push_back(value);
+  self_->run->record_outcome(*self_, value);
 }
 
 void* Fabric::touch(Rank rank, Span span, Access access) {
@@ -185,7 +184,7 @@ void Body::expect(bool holds, const char* what) {
 
 void Body::outcome(std::uint64_t value) {
   auto* run = engine::Execution::current();
-  if (run != nullptr && run->running() != nullptr) run->running()->outcomes.push_back(value);
+  if (run != nullptr && run->running() != nullptr) run->record_outcome(*run->running(), value);
 }
 
 }  // namespace muster::check

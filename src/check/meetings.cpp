@@ -91,6 +91,8 @@ Result<void> Execution::launch(Thread& self, std::uint32_t count,
       !contract(self, count >= 1 && count <= options_.lanes,
                 fmt::format("{} lanes asked for, 1 to {} can run", count, options_.lanes), where))
     return Error{ErrorCode::invalid_argument, "this many lanes cannot run"};
+  // A later launch knows what all lanes of the rank knew in the earlier one.
+  if (++self.launches > 1) groups_.merge_all();
   self.hb.join(self.pending);  // the start of a kernel acquires
   self.cause.join(self.pending);
   self.lane_results.assign(static_cast<std::size_t>(count) * options_.threads, Result<void>{});
@@ -103,6 +105,7 @@ Result<void> Execution::launch(Thread& self, std::uint32_t count,
     thread.tick();
     thread.lanes = count;
     thread.call = {};
+    groups_.merge(thread.id, thread.id - thread.index);
     start(thread, [this, &self, &body, i](Thread& lane_thread) {
       model::Fabric fabric(lane_thread);
       self.lane_results[i] = body(fabric);
@@ -130,7 +133,7 @@ std::uint32_t Execution::meet(Thread& self, const std::string& what,
                               const std::function<std::uint32_t()>& make, Where where) {
   step(self, "set-up", where);
   if (unwinding_) return 0;
-  contract(self, self.is_setup, what + " is called inside a lane", where);
+  if (!self.is_setup) contract(self, false, what + " is called inside a lane", where);
   const std::uint32_t number = self.setup_calls++;
   if (number == setup_calls_.size()) setup_calls_.push_back({what, make ? make() : 0, 0, where});
   if (setup_calls_[number].what != what) {

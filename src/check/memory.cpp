@@ -19,6 +19,7 @@ void Segment::make(std::uint32_t ranks, std::uint64_t size, std::uint32_t elemen
     if (shadows[rank].size() != grains) shadows[rank].resize(grains);
     for (Shadow& shadow : shadows[rank]) {
       shadow.write = {};
+      shadow.toucher = 0;
       shadow.reads.clear();
       shadow.adds.clear();
     }

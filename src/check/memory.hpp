@@ -21,9 +21,10 @@ struct Conflict {
 
 // What is known about one element (or byte) of one rank.
 struct Shadow {
-  Stamp write;               // the last one; all earlier ones are ordered before it
-  std::vector<Stamp> reads;  // since then
-  std::vector<Stamp> adds;   // since then; they commute with each other
+  Stamp write;                // the last one; all earlier ones are ordered before it
+  std::vector<Stamp> reads;   // since then
+  std::uint32_t toucher = 0;  // for Groups
+  std::vector<Stamp> adds;    // since then; they commute with each other
 };
 
 // Memory of the same size on every rank.

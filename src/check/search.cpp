@@ -91,6 +91,7 @@ void put_off(Execution& run, Thread& thread) {
 }  // namespace
 
 Decision Search::pick(Execution& run) {
+  run_ = &run;
   for (Thread& thread : run.threads()) {
     if (!run.awaits_decision(thread)) continue;
     ++visits_;
@@ -161,8 +162,21 @@ void Search::deposited(Execution& run, std::uint32_t cell) {
   }
 }
 
+// A read above, of a group that has nothing to do with this one, has left its first way: then this
+// group keeps to its own first way. Its others are tried while that group keeps to its first.
+bool Search::others_deviate(const Node& node) const {
+  const Groups& groups = run_->groups();
+  const std::uint32_t group = groups.of(node.thread);
+  for (const Node& above : stack_) {
+    if (&above == &node) break;
+    if (above.at > 0 && groups.of(above.thread) != group) return true;
+  }
+  return false;
+}
+
 // The node's next position: the sets, then later, then expire.
 bool Search::step(Node& node) {
+  if (others_deviate(node)) return false;
   const auto sets = static_cast<std::uint32_t>(node.choices.size());
   if (++node.at < sets) return true;
   const bool later = (node.always_later && !mutant("search-never-later-on-sensitive-cells")) ||

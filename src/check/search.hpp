@@ -53,8 +53,10 @@ class Search final : public Scheduler {
   [[nodiscard]] static bool sensitive(Execution& run, const Thread& thread, const Look& look);
   [[nodiscard]] bool new_minimal_set(Execution& run, const Node& node, std::uint32_t deposit) const;
   bool step(Node& node);
+  [[nodiscard]] bool others_deviate(const Node& node) const;
 
   bool probe_;
+  Execution* run_ = nullptr;
   bool cut_ = false;
   std::size_t depth_ = 0;
   std::uint64_t visits_ = 0;

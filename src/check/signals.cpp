@@ -45,15 +45,19 @@ std::uint32_t Execution::cell_index(std::uint32_t rank, std::uint32_t number) co
   return number * options_.ranks + rank;
 }
 
+bool Execution::check_rank(Thread& self, Rank rank, Where where) {
+  if (rank.value < options_.ranks) return true;
+  return contract(self, false,
+                  fmt::format("rank {} of {} does not exist", rank.value, options_.ranks), where);
+}
+
 bool Execution::check_cell(Thread& self, Signal signal, Rank owner, Where where) {
-  if (!contract(self, owner.value < options_.ranks,
-                fmt::format("rank {} of {} does not exist", owner.value, options_.ranks), where))
-    return false;
-  if (!contract(
-          self, signal.segment == 0 && signal.cell < cell_numbers_,
-          fmt::format("signal {} does not exist ({} have been made)", signal.cell, cell_numbers_),
-          where))
-    return false;
+  if (!check_rank(self, owner, where)) return false;
+  if (signal.segment != 0 || signal.cell >= cell_numbers_)
+    return contract(
+        self, false,
+        fmt::format("signal {} does not exist ({} have been made)", signal.cell, cell_numbers_),
+        where);
   const Cell& cell = cells_[cell_index(owner.value, signal.cell)];
   if (!cell.live)
     found(self, Kind::race,
@@ -97,6 +101,7 @@ Stamp Execution::new_agent(Thread& thread) {
 Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t value, NotifyOp op,
                             Order order, const Bits* after, bool own_agent, Where where) {
   Cell& cell = cells_[index];
+  groups_.touch(cell.toucher, self.id);
   const bool remote = options_.profile == Profile::rdma && cell.rank != self.rank &&
                       !mutant("notify-known-at-issue");
   Bits before = cell.known(self.hb, own_agent ? nullptr : &self.issued);
@@ -268,6 +273,8 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
     const std::uint64_t key = Sensitivity::key(cell.rank, cell.number);
     if (kind != ReadKind::wait || (look.compare != Compare::ge && look.compare != Compare::gt))
       sensitivity_.mark(key);
+    groups_.touch(cell.toucher, self.id);
+    if (i > 0) groups_.merge(cells_[read.looks[0].cell].toucher - 1, self.id);
     add_once(cell.readers, self.id);
     if (cell.readers.size() > 1) sensitivity_.mark_several(key);
     for (const std::uint32_t taker : cell.taken_back_by)

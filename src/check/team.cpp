@@ -145,7 +145,7 @@ void Team::expect(bool holds, std::string_view what, Where where) {
 }
 
 void Team::outcome(std::uint64_t value) {
-  self_->outcomes.push_back(value);
+  self_->run->record_outcome(*self_, value);
 }
 
 }  // namespace muster::model

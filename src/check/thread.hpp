@@ -90,6 +90,7 @@ struct Thread {
 
   // At a set-up call.
   std::uint32_t setup_calls = 0;
+  std::uint32_t launches = 0;
 
   std::uint64_t depth = 0;  // of the chain of deposits behind it
   CallTag call;

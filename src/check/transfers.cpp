@@ -22,6 +22,9 @@ void Execution::access(Thread& self, std::uint32_t rank, Span span, Access acces
           fmt::format("{} uses {} of rank {} after it was freed", name_of_thread(self),
                       segment.name, rank),
           "freeing: flush, then a barrier of the team", segment.name);
+  if (!self.is_setup)
+    for (std::uint64_t at = first; at < last; ++at)
+      groups_.touch(segment.shadows[rank][at].toucher, self.id);
   const auto conflict =
       record(segment.shadows[rank], first, last, access, stamp, {self.hb, self.cause});
   if (conflict) found_race(self, rank, segment, *conflict, access, how);
@@ -82,9 +85,7 @@ void Execution::put(Thread& self, Span to, Rank peer, Span from, bool async, Whe
   step(self, "put", where);
   change_before(self, "put", where);
   if (to.count < 0 || from.count < 0 || unwinding_) return;
-  if (!contract(self, peer.value < options_.ranks,
-                fmt::format("rank {} of {} does not exist", peer.value, options_.ranks), where))
-    return;
+  if (!check_rank(self, peer, where)) return;
   const bool agent = options_.profile == Profile::rdma && !mutant("put-at-issue");
   if (to.count == 0) return;
   if (tracing_)
@@ -106,9 +107,7 @@ void Execution::get(Thread& self, Span to, Span from, Rank peer, bool async, Whe
   step(self, "get", where);
   change_before(self, "get", where);
   if (to.count < 0 || from.count < 0 || unwinding_) return;
-  if (!contract(self, peer.value < options_.ranks,
-                fmt::format("rank {} of {} does not exist", peer.value, options_.ranks), where))
-    return;
+  if (!check_rank(self, peer, where)) return;
   const bool agent = async && options_.profile == Profile::rdma && !mutant("get-async-at-issue");
   if (to.count == 0) return;
   if (tracing_)
@@ -204,11 +203,13 @@ void Execution::set_counter(Thread& self, Counter counter, std::uint32_t value, 
 }
 
 std::size_t Execution::counter_at(Thread& self, Counter counter, Where where) {
-  if (!contract(self, counter.segment == 0 && counter.cell < counter_numbers_,
-                fmt::format("counter {} does not exist ({} have been made)", counter.cell,
-                            counter_numbers_),
-                where))
+  if (counter.segment != 0 || counter.cell >= counter_numbers_) {
+    contract(self, false,
+             fmt::format("counter {} does not exist ({} have been made)", counter.cell,
+                         counter_numbers_),
+             where);
     return counters_.size();
+  }
   return static_cast<std::size_t>(counter.cell) * options_.ranks + self.rank;
 }
 
