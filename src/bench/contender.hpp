@@ -18,6 +18,7 @@ enum class As : std::uint8_t { processes, threads };
 struct Request {
   std::uint32_t ranks = 2;
   As as = As::processes;
+  std::uint64_t bytes = 0;           // of a message, in topics that have sizes
   std::vector<std::string> peers{};  // the groups of the peers to measure; the rest is not run
   std::uint64_t calls = 0;           // in one timed block; 0: so many that a block takes `block`
   std::uint32_t repeat = 5;          // timed blocks in one run; at most max_blocks
@@ -58,6 +59,8 @@ struct Contender {
   std::function<Result<Blocks>(const Plan&)> run{};
 };
 
+using Sizes = std::vector<std::uint64_t>;
+
 struct Topic {
   std::string name;    // the word after `muster bench`
   std::string fabric;  // the value of --fabric
@@ -65,6 +68,7 @@ struct Topic {
   std::string summary;
   std::vector<std::string> peers;  // every group that --peer may name
   std::function<std::vector<Contender>(const Request&)> contenders;
+  Sizes sizes{};  // in bytes, multiples of 4: measured one after the other; empty: it has none
 };
 
 // Every topic of this build. A new one is added here and nowhere else (topics.cpp).

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -123,6 +124,12 @@ Result<void> judge(const Result<int>& ended, const Capture& err) {
 }
 
 }  // namespace
+
+void forget_launcher() {
+  for (const char* name : {"MUSTER_JOB_FD", "MUSTER_RANK", "MUSTER_RANKS", "LOCAL_RANK", "RANK",
+                           "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "SLURM_NTASKS"})
+    unsetenv(name);
+}
 
 SharedBytes::SharedBytes(std::size_t bytes) : bytes_(bytes) {
   void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,

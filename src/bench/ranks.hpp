@@ -41,6 +41,9 @@ class SharedBytes {
   std::size_t bytes_ = 0;
 };
 
+// The bench starts its own ranks, also where it is itself one of somebody's: forget them.
+void forget_launcher();
+
 // Pins the calling thread as the plan says; not at all where it names no cores.
 void pin(const Plan& plan, std::uint32_t rank);
 

@@ -23,6 +23,7 @@ constexpr std::uint32_t most_ranks = 1024;
 
 struct Options {
   bench::Request request;
+  bench::Sizes sizes;
   bool threads = false;
   std::string fabric = "host";
   std::string json;
@@ -58,17 +59,8 @@ bool is_failure(const bench::Measured& measured) {
   return measured.failed && measured.contender.role != bench::Role::peer;
 }
 
-int run_topic(const bench::Topic& topic, const Options& options) {
-  // Opened first: a path that cannot be written should not cost a measurement.
-  std::ofstream json;
-  if (!options.json.empty()) {
-    json.open(options.json);
-    if (!json)
-      throw CLI::ValidationError("--json", fmt::format("{} cannot be written", options.json));
-  }
-
-  bench::Request request = options.request;
-  request.as = options.threads ? bench::As::threads : bench::As::processes;
+// One table; its JSON is appended to `all`. True where something of ours failed.
+bool measure_one(const bench::Topic& topic, const bench::Request& request, nlohmann::json& all) {
   bench::Conditions conditions{.machine = bench::this_machine(),
                                .command = bench::command_line(),
                                .date = bench::utc_now(),
@@ -87,9 +79,33 @@ int run_topic(const bench::Topic& topic, const Options& options) {
   std::fflush(stdout);
   for (const std::string& line : bench::warnings(conditions))
     fmt::print(stderr, "warning: {}\n", line);
-  bool failed = std::any_of(measured.begin(), measured.end(), is_failure);
+  all.push_back(bench::to_json(report));
+  return std::any_of(measured.begin(), measured.end(), is_failure);
+}
+
+int run_topic(const bench::Topic& topic, const Options& options) {
+  // Opened first: a path that cannot be written should not cost a measurement.
+  std::ofstream json;
+  if (!options.json.empty()) {
+    json.open(options.json);
+    if (!json)
+      throw CLI::ValidationError("--json", fmt::format("{} cannot be written", options.json));
+  }
+
+  bench::Request request = options.request;
+  request.as = options.threads ? bench::As::threads : bench::As::processes;
+  nlohmann::json all = nlohmann::json::array();
+  bool failed = false;
+  for (const std::uint64_t bytes : options.sizes) {
+    bench::Topic sized = topic;
+    sized.unit = fmt::format("{} of {} B", topic.unit, bytes);
+    request.bytes = bytes;
+    failed = measure_one(sized, request, all) || failed;
+  }
+  if (options.sizes.empty()) failed = measure_one(topic, request, all);
   if (json.is_open()) {
-    json << bench::to_json(report).dump(2) << '\n' << std::flush;
+    // Without sizes the one report itself, as it has always been.
+    json << (options.sizes.empty() ? all.front() : all).dump(2) << '\n' << std::flush;
     if (!json) {
       fmt::print(stderr, "muster bench: {} could not be written in full\n", options.json);
       failed = true;
@@ -117,6 +133,15 @@ void add_options(CLI::App& verb, const bench::Topic& topic, Options& options) {
   verb.add_option("-n,--ranks", request.ranks, "Ranks")
       ->check(CLI::Range(2U, most_ranks))
       ->capture_default_str();
+  options.sizes = topic.sizes;
+  if (!topic.sizes.empty())
+    verb.add_option("--sizes", options.sizes, "Bytes of a message, multiples of 4, by commas")
+        ->delimiter(',')
+        ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 30U))
+        ->check([](const std::string& text) {
+          return std::stoull(text) % 4 == 0 ? "" : text + " is not a multiple of 4";
+        })
+        ->capture_default_str();
   verb.add_flag("--threads", options.threads, "Ranks are threads of one process");
   verb.add_option("--fabric", options.fabric, "What carries it")
       ->check(CLI::IsMember(fabrics_of(topic.name)))

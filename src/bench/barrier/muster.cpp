@@ -1,6 +1,4 @@
 // muster's own barriers, as a user's program calls them.
-#include <stdlib.h>
-
 #include <array>
 
 #include "bench/barrier/barrier.hpp"
@@ -12,13 +10,6 @@
 namespace muster::bench {
 
 namespace {
-
-// The bench starts its own ranks, also where it is itself one of somebody's: forget them.
-void forget_launcher() {
-  for (const char* name : {"MUSTER_JOB_FD", "MUSTER_RANK", "MUSTER_RANKS", "LOCAL_RANK", "RANK",
-                           "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "SLURM_NTASKS"})
-    unsetenv(name);
-}
 
 // body(barrier, fabric, timed) calls timed(meet) once, with one call of the barrier as meet().
 template <class Barrier, class Body>

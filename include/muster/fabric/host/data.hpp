@@ -78,9 +78,13 @@ namespace detail {
 template <class T>
 void atomic_add(T& target, T value) {
   std::atomic_ref<T> element(target);
-  T seen = element.load(std::memory_order_relaxed);
-  while (!element.compare_exchange_weak(seen, static_cast<T>(seen + value),
-                                        std::memory_order_relaxed)) {
+  if constexpr (std::is_integral_v<T>) {
+    element.fetch_add(value, std::memory_order_relaxed);
+  } else {
+    T seen = element.load(std::memory_order_relaxed);
+    while (!element.compare_exchange_weak(seen, static_cast<T>(seen + value),
+                                          std::memory_order_relaxed)) {
+    }
   }
 }
 }  // namespace detail

@@ -1,0 +1,194 @@
+// muster's transfers, as a user's program calls them.
+#include <cstdint>
+#include <span>
+
+#include "bench/ranks.hpp"
+#include "bench/transfer/transfer.hpp"
+#include "muster/barrier.hpp"
+#include "muster/packet.hpp"
+#include "muster/run.hpp"
+#include "muster/team.hpp"
+#include "muster/transfer.hpp"
+
+namespace muster::bench {
+
+namespace {
+
+// setup(team) makes the windows; what it returns makes, in the lane, one call: call(fabric, epoch).
+template <class Setup>
+Contender contender(const char* name, const Request& request, const Setup& setup) {
+  const auto run = [as = request.as, setup](const Plan& plan) {
+    return run_apart(plan, [&](std::span<RankLog> logs) {
+      forget_launcher();
+      const RunOptions options{.ranks = plan.ranks,
+                               .as = as == As::threads ? muster::threads : muster::processes,
+                               .lanes = 1};
+      return muster::run(options, [&](Team& team) {
+        pin(plan, team.rank().value);
+        const auto call = setup(team);
+        return team.lane([&](auto& fabric) {
+          WaitStatus status = WaitStatus::ok;
+          std::uint32_t epoch = 0;
+          time_blocks(plan, logs[fabric.rank().value], [&] {
+            status = call(fabric, ++epoch);
+            return status == WaitStatus::ok;
+          });
+          return status;
+        });
+      });
+    });
+  };
+  return Contender{.name = name, .role = Role::muster, .as = request.as, .run = run};
+}
+
+template <class F>
+Rank right_of(const F& fabric) {
+  return Rank{(fabric.rank().value + 1) % fabric.size()};
+}
+template <class F>
+Rank left_of(const F& fabric) {
+  return Rank{(fabric.rank().value + fabric.size() - 1) % fabric.size()};
+}
+
+struct Message {
+  Signal signal;
+  Transfer<WindowRef<std::int32_t>, WindowRef<std::int32_t>> transfer;
+};
+
+// Windows of `bytes`, all of one to all of the other.
+Message make_message(Team& team, std::uint64_t bytes) {
+  const auto elements = static_cast<std::int64_t>(bytes / sizeof(std::int32_t));
+  const auto target = *team.window<std::int32_t>({elements});
+  const auto source = *team.window<std::int32_t>({elements});
+  return {(*team.signals(1))[0], *make_transfer(target, source)};
+}
+
+Contender muster_notify(const Request& request) {
+  return contender("notify, wait", request, [](Team& team) {
+    return [signal = (*team.signals(1))[0]](auto& fabric, std::uint32_t epoch) {
+      fabric.notify(signal, right_of(fabric), epoch, NotifyOp::set);
+      return fabric.wait(signal, Compare::ge, epoch);
+    };
+  });
+}
+
+Contender muster_put(const Request& request) {
+  return contender("put_signal, wait", request, [bytes = request.bytes](Team& team) {
+    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
+      put_signal(fabric, message.transfer, right_of(fabric), message.signal, epoch);
+      return fabric.wait(message.signal, Compare::ge, epoch);
+    };
+  });
+}
+
+Contender muster_get(const Request& request) {
+  return contender("notify, wait, get", request, [bytes = request.bytes](Team& team) {
+    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
+      fabric.notify(message.signal, right_of(fabric), epoch, NotifyOp::set);
+      const WaitStatus status = fabric.wait(message.signal, Compare::ge, epoch);
+      if (status == WaitStatus::ok) get(fabric, message.transfer, left_of(fabric));
+      return status;
+    };
+  });
+}
+
+Contender muster_add(const Request& request) {
+  return contender("remote_add, notify, wait", request, [bytes = request.bytes](Team& team) {
+    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
+      remote_add(fabric, message.transfer, right_of(fabric));
+      fabric.notify(message.signal, right_of(fabric), epoch, NotifyOp::set);
+      return fabric.wait(message.signal, Compare::ge, epoch);
+    };
+  });
+}
+
+// To every peer: puts, then a barrier.
+Contender put_and_barrier(const Request& request) {
+  return contender("put, EpochBarrier", request, [bytes = request.bytes](Team& team) {
+    const std::int64_t elements = static_cast<std::int64_t>(bytes / sizeof(float));
+    const auto source = *team.window<float>({elements});
+    const auto target = *team.window<float>({team.size(), elements});
+    const EpochBarrier barrier(team);
+    return [=](auto& fabric, std::uint32_t) {
+      for_each_peer(fabric, [&](Rank peer) {
+        fabric.put(target, peer, target.at(fabric.rank().value, 0), source, 0, elements);
+      });
+      return barrier.sync(fabric);
+    };
+  });
+}
+
+// The same by packets: a tile's size is known when it is compiled.
+template <std::int64_t elements>
+Contender packets(const Request& request) {
+  return contender("packets", request, [](Team& team) {
+    const PacketExchange<float, 1, elements> exchange(team);
+    return [exchange](auto& fabric, std::uint32_t) {
+      static thread_local auto mine = fabric.template tile<float, 1, elements>();
+      static thread_local auto theirs = fabric.template tile<float, 1, elements>();
+      const std::uint32_t flag = exchange.begin(fabric);
+      WaitStatus status = WaitStatus::ok;
+      for_each_peer(fabric, [&](Rank peer) { exchange.put(fabric, flag, peer, mine); });
+      for_each_peer(fabric, [&](Rank peer) {
+        status = worst(status, exchange.wait(fabric, flag, peer, theirs));
+      });
+      return exchange.end(fabric, flag, status);
+    };
+  });
+}
+
+std::vector<Contender> packet_contenders(const Request& request) {
+  std::vector<Contender> all{put_and_barrier(request)};
+  switch (request.bytes) {
+    case 64: all.push_back(packets<16>(request)); break;
+    case 512: all.push_back(packets<128>(request)); break;
+    case 1024: all.push_back(packets<256>(request)); break;
+    case 4096: all.push_back(packets<1024>(request)); break;
+    case 8192: all.push_back(packets<2048>(request)); break;
+    default:
+      all.push_back({.name = "packets",
+                     .as = request.as,
+                     .why_not = "tiles of 64, 512, 1024, 4096 and 8192 bytes are compiled in"});
+  }
+  return all;
+}
+
+Topic topic(std::string name, std::string unit, std::string summary, Sizes sizes,
+            std::function<std::vector<Contender>(const Request&)> contenders) {
+  return Topic{.name = std::move(name),
+               .fabric = "host",
+               .unit = std::move(unit),
+               .summary = std::move(summary),
+               .peers = {},
+               .contenders = std::move(contenders),
+               .sizes = std::move(sizes)};
+}
+
+}  // namespace
+
+std::vector<Topic> host_transfers() {
+  const Sizes wide{8, 64, 512, 4096, 32768, 262144, 2097152, 16777216};
+  return {
+      topic("notify", "notify", "A deposit and a wait, beside a bare store", {},
+            [](const Request& r) {
+              return std::vector{bare_notify(r), muster_notify(r)};
+            }),
+      topic("put", "put", "put_signal and wait, beside memcpy and a flag", wide,
+            [](const Request& r) {
+              return std::vector{bare_put(r), muster_put(r)};
+            }),
+      topic("get", "get", "notify, wait and get, beside a flag and memcpy", wide,
+            [](const Request& r) {
+              return std::vector{bare_get(r), muster_get(r)};
+            }),
+      topic("remote_add", "remote_add", "Atomic additions of int32, beside the same by hand",
+            {8, 64, 512, 4096, 32768, 262144},
+            [](const Request& r) {
+              return std::vector{bare_add(r), muster_add(r)};
+            }),
+      topic("packet", "exchange", "Tiles in packets between all ranks, beside put and a barrier",
+            {64, 512, 1024, 4096, 8192}, packet_contenders),
+  };
+}
+
+}  // namespace muster::bench

@@ -1,0 +1,20 @@
+// `muster bench notify|put|get|remote_add|packet`: messages between the ranks of a host, beside the
+// same by hand. In one call every rank sends to its right neighbour and hears from its left (packet:
+// to and from every peer).
+#pragma once
+
+#include <vector>
+
+#include "bench/contender.hpp"
+
+namespace muster::bench {
+
+[[nodiscard]] std::vector<Topic> host_transfers();
+
+// By hand: a flag and memcpy or atomic additions in memory that the ranks share.
+[[nodiscard]] Contender bare_notify(const Request& request);
+[[nodiscard]] Contender bare_put(const Request& request);
+[[nodiscard]] Contender bare_get(const Request& request);
+[[nodiscard]] Contender bare_add(const Request& request);
+
+}  // namespace muster::bench
