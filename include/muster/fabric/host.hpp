@@ -249,8 +249,7 @@ class Fabric {
   }
   void flush() { complete_loads(); }
 
-  // ---- packets: a line is 60 bytes of the tile and the flag, so that one line crosses between the
-  // cores for each 60 bytes and nothing else
+  // ---- packets (fabric/host/packet.hpp): the tile's bytes, and behind them one flag
 
   template <class T, std::int64_t R, std::int64_t C>
   void put_packets(Slots slots, Rank peer, std::int64_t at, const Tile<T, R, C>& tile,

@@ -102,18 +102,25 @@ Contender muster_add(const Request& request) {
   });
 }
 
-// To every peer: puts, then a barrier.
+// To every peer: puts, a barrier, and what arrived into a tile, as packets do. Two targets take turns:
+// the barrier of the next call tells that a target has been read.
+template <std::int64_t elements>
 Contender put_and_barrier(const Request& request) {
-  return contender("put, EpochBarrier", request, [bytes = request.bytes](Team& team) {
-    const std::int64_t elements = static_cast<std::int64_t>(bytes / sizeof(float));
+  return contender("put, EpochBarrier, load", request, [](Team& team) {
     const auto source = *team.window<float>({elements});
-    const auto target = *team.window<float>({team.size(), elements});
+    const auto target = *team.window<float>({2 * std::int64_t{team.size()}, elements});
     const EpochBarrier barrier(team);
-    return [=](auto& fabric, std::uint32_t) {
+    return [=](auto& fabric, std::uint32_t epoch) {
+      static thread_local auto tile = fabric.template tile<float, 1, elements>();
+      const std::int64_t first = epoch % 2 * fabric.size();
       for_each_peer(fabric, [&](Rank peer) {
-        fabric.put(target, peer, target.at(fabric.rank().value, 0), source, 0, elements);
+        fabric.put(target, peer, target.at(first + fabric.rank().value, 0), source, 0, elements);
       });
-      return barrier.sync(fabric);
+      const WaitStatus status = barrier.sync(fabric);
+      for_each_peer(fabric, [&](Rank peer) {
+        fabric.load(tile, target, Box{first + peer.value, 0, 1, elements});
+      });
+      return status;
     };
   });
 }
@@ -137,20 +144,23 @@ Contender packets(const Request& request) {
   });
 }
 
+template <std::int64_t elements>
+std::vector<Contender> both(const Request& request) {
+  return {put_and_barrier<elements>(request), packets<elements>(request)};
+}
+
 std::vector<Contender> packet_contenders(const Request& request) {
-  std::vector<Contender> all{put_and_barrier(request)};
   switch (request.bytes) {
-    case 64: all.push_back(packets<16>(request)); break;
-    case 512: all.push_back(packets<128>(request)); break;
-    case 1024: all.push_back(packets<256>(request)); break;
-    case 4096: all.push_back(packets<1024>(request)); break;
-    case 8192: all.push_back(packets<2048>(request)); break;
+    case 64: return both<16>(request);
+    case 512: return both<128>(request);
+    case 1024: return both<256>(request);
+    case 4096: return both<1024>(request);
+    case 8192: return both<2048>(request);
     default:
-      all.push_back({.name = "packets",
-                     .as = request.as,
-                     .why_not = "tiles of 64, 512, 1024, 4096 and 8192 bytes are compiled in"});
+      return {{.name = "packets",
+               .as = request.as,
+               .why_not = "tiles of 64, 512, 1024, 4096 and 8192 bytes are compiled in"}};
   }
-  return all;
 }
 
 Topic topic(std::string name, std::string unit, std::string summary, Sizes sizes,
