@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs the checker's tests once with each of its rules broken, and says which test notices.
 
-    kill.py VICTIM [--only NAME] [--markdown]
+    kill.py VICTIM... [--only NAME] [--markdown]
 
-VICTIM is the program mutant_victim of the build. Exit status 1 where a mutant survives, or where the
+VICTIM is the program mutant_victim of the build; of several, the first that notices ends it. Exit status 1 where a mutant survives, or where the
 tests fail with no rule broken.
 """
 import argparse
@@ -22,20 +22,20 @@ def mutants():
 
 
 def failures(victims, name):
-    """The tests that fail with the rule `name` broken; a crash or a time-out counts as one."""
+    """The tests of the first victim in which some fail with the rule `name` broken; a crash or a time-out counts as one."""
     environment = dict(os.environ, MUSTER_MUTANT=name)
-    failed = []
     for victim in victims:
         try:
             run = subprocess.run([victim, "--gtest_brief=1"], env=environment, text=True,
                                  capture_output=True, timeout=300, check=False)
         except subprocess.TimeoutExpired:
-            return failed + ["(time-out)"]
+            return ["(time-out)"]
         found = re.findall(r"^\[  FAILED  \] ([^ ,]+)(?:,.*)? \(\d+ ms\)$", run.stdout, re.M)
         if run.returncode != 0 and not found:
             found = [f"(exit status {run.returncode})"]
-        failed += found
-    return failed
+        if found:
+            return found
+    return []
 
 
 def main():

@@ -1,0 +1,102 @@
+// Programs that hold one rule of the checker each: certificate, search and reference must agree on them,
+// and do not where the rule is broken (tests/mutants). What random programs rarely meet is here.
+#include <gtest/gtest.h>
+
+#include "compare.hpp"
+
+namespace muster::fuzz {
+namespace {
+
+Op notify(NotifyOp op, std::uint32_t cell, std::uint32_t peer, std::uint32_t value,
+          Order order = Order::release) {
+  return {
+      .kind = Kind::notify, .cell = cell, .peer = peer, .value = value, .op = op, .order = order};
+}
+Op add(std::uint32_t cell, std::uint32_t peer, std::uint32_t value) {
+  return notify(NotifyOp::add, cell, peer, value);
+}
+Op wait(std::uint32_t cell, Compare compare, std::uint32_t value, Order order = Order::acquire) {
+  return {.kind = Kind::wait, .cell = cell, .value = value, .compare = compare, .order = order};
+}
+Op send(std::uint32_t peer, std::uint32_t to) {
+  return {.kind = Kind::remote_store, .peer = peer, .value = 7, .to = to};
+}
+Op load(std::uint32_t from) {
+  return {.kind = Kind::load, .from = from};
+}
+
+Program ranks(Profile profile, std::vector<std::vector<Op>> code) {
+  Program program;
+  program.profile = profile;
+  program.ranks = static_cast<std::uint32_t>(code.size());
+  program.code = std::move(code);
+  return program;
+}
+
+void expect_agreement(const Program& program, const std::set<Wrong>& wrong) {
+  EXPECT_EQ(interpret(program).wrong, wrong) << to_string(program);
+  const Comparison result = compare(program);
+  EXPECT_TRUE(result.compared);
+  EXPECT_FALSE(result.bounded);
+  EXPECT_EQ(result.difference.value_or(""), "") << to_string(program);
+}
+
+// The take-back is a transfer and may land before the second wait, which then blocks for ever; in the
+// first execution it is late.
+TEST(Rules, ANegativeAddInFlight) {
+  const Op take_back{
+      .kind = Kind::put_signal, .peer = 1, .value = ~0U, .op = NotifyOp::add, .to = 1, .from = 0};
+  expect_agreement(ranks(Profile::rdma, {{add(0, 1, 1)},
+                                         {wait(0, Compare::ge, 1), take_back,
+                                          wait(0, Compare::ge, 1, Order::relaxed)}}),
+                   {Wrong::deadlock});
+}
+
+// Either add alone satisfies the wait, and carries its own data alone. Which the first execution takes
+// is the engine's business: hence both.
+TEST(Rules, TwoSetsThatSatisfy) {
+  for (const Profile profile : {Profile::rdma, Profile::direct}) {
+    for (const std::uint32_t looked_at : {0U, 1U}) {
+      expect_agreement(ranks(profile, {{send(2, 0), add(0, 2, 1)},
+                                       {send(2, 1), add(0, 2, 1)},
+                                       {wait(0, Compare::ne, 0), load(looked_at)}}),
+                       {Wrong::race});
+    }
+  }
+}
+
+// The same behind a set that comes before both: adds need not be in order on a cell that was once set.
+TEST(Rules, UnorderedAddsAfterASet) {
+  for (const Profile profile : {Profile::rdma, Profile::direct}) {
+    for (const std::uint32_t looked_at : {0U, 1U}) {
+      const Op go = wait(1, Compare::ge, 1);
+      expect_agreement(ranks(profile, {{go, send(2, 0), add(0, 2, 1)},
+                                       {go, send(2, 1), add(0, 2, 1)},
+                                       {notify(NotifyOp::set, 0, 2, 1), add(1, 0, 1), add(1, 1, 1),
+                                        wait(0, Compare::ge, 2), load(looked_at)}}),
+                       {Wrong::race});
+    }
+  }
+}
+
+// One cell has one order for all its readers.
+TEST(Rules, ReadersFormAChain) {
+  const Op read{.kind = Kind::read, .order = Order::relaxed};
+  Program program = ranks(Profile::direct, {{}, {}, {}});
+  program.threads = 2;
+  program.code = {{add(0, 2, 1)}, {}, {add(0, 2, 2)}, {}, {read}, {read}};
+  expect_agreement(program, {});
+}
+
+// A test that does not hold has read, and acquired nothing.
+TEST(Rules, APendingTestAcquiresNothing) {
+  const Op test{.kind = Kind::test, .value = 2, .compare = Compare::ge, .order = Order::acquire};
+  for (const Profile profile : {Profile::rdma, Profile::direct}) {
+    expect_agreement(ranks(profile, {{send(1, 0), notify(NotifyOp::set, 0, 1, 1)},
+                                     {wait(0, Compare::ge, 1, Order::relaxed), test, load(0)}}),
+                     {Wrong::race});
+  }
+}
+
+}  // namespace
+}  // namespace muster::fuzz
