@@ -20,6 +20,7 @@ inline constexpr std::int32_t untouched = -77;
 // The target window has so many fields of edge x edge, one below the other, so that two barriers do
 // for so many regions.
 inline constexpr std::int64_t fields = 32;
+inline constexpr std::int64_t field = edge * edge;
 
 [[nodiscard]] constexpr std::int32_t content(Rank rank, std::int64_t index) {
   return static_cast<std::int32_t>(rank.value * 1000) + static_cast<std::int32_t>(index);
@@ -88,10 +89,11 @@ Ends make_ends(Team& team) {
           *team.template window<std::int32_t>({fields * edge, edge})};
 }
 
+// The first `count` elements.
 template <class F>
-std::vector<std::int32_t> copy_of(F& fabric, Ints window) {
+std::vector<std::int32_t> copy_of(F& fabric, Ints window, std::int64_t count) {
   std::vector<std::int32_t> copy;
-  for (std::int64_t i = 0; i < window.size(); ++i) copy.push_back(fabric.local(window)[i]);
+  for (std::int64_t i = 0; i < count; ++i) copy.push_back(fabric.local(window)[i]);
   return copy;
 }
 
@@ -102,8 +104,8 @@ void fill_source(F& fabric, Ints source) {
 }
 
 template <class F>
-void poison_target(F& fabric, Ints target) {
-  for (std::int64_t i = 0; i < target.size(); ++i) fabric.local(target)[i] = untouched;
+void poison_target(F& fabric, Ints target, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) fabric.local(target)[i] = untouched;
 }
 
 // move(fabric, ends, region, way) moves to the right neighbour; what the own target then holds came
@@ -117,17 +119,17 @@ Result<void> all_regions_pushed(Team& team, Move move) {
     fill_source(fabric, ends.source);
     std::vector<Region> batch;
     const auto move_batch = [&] {
-      poison_target(fabric, ends.target);
+      poison_target(fabric, ends.target, ends.target.size());
       checks.ok(barrier.sync(fabric), "the barrier before");
-      for (std::size_t field = 0; field < batch.size(); ++field) {
-        Region region = batch[field];
-        region.to.row += static_cast<std::int64_t>(field) * edge;
+      for (std::size_t at = 0; at < batch.size(); ++at) {
+        Region region = batch[at];
+        region.to.row += static_cast<std::int64_t>(at) * edge;
         move(fabric, ends, region, way_of(region.to.row + region.to.col + region.cols));
       }
       checks.ok(barrier.sync(fabric), "the barrier after");
-      const auto seen = copy_of(fabric, ends.target);
-      for (std::size_t field = 0; field < batch.size(); ++field)
-        check_field(checks, seen.data() + field * edge * edge, batch[field], left_of(fabric));
+      const auto seen = copy_of(fabric, ends.target, ends.target.size());
+      for (std::size_t at = 0; at < batch.size(); ++at)
+        check_field(checks, seen.data() + at * field, batch[at], left_of(fabric));
       batch.clear();
     };
     each_region([&](const Region& region, std::int64_t) {
@@ -152,7 +154,7 @@ Result<void> put_regions(Team& team) {
 template <class Team>
 Result<void> put_regions_from_memory(Team& team) {
   return all_regions_pushed(team, [](auto& fabric, Ends ends, const Region& region, Way way) {
-    auto memory = copy_of(fabric, ends.source);
+    auto memory = copy_of(fabric, ends.source, ends.source.size());
     const MemoryRef<const std::int32_t> source{memory.data(), edge, source_cols};
     put<2, 4>(fabric, *make_transfer(ends.target, source, region, way.chunks), right_of(fabric),
               way.path);
@@ -196,18 +198,25 @@ Result<void> put_signal_regions(Team& team) {
     fill_source(fabric, ends.source);
     each_region([&](const Region& region, std::int64_t number) {
       const auto round = static_cast<std::uint32_t>(number + 1);
-      poison_target(fabric, ends.target);
+      poison_target(fabric, ends.target, field);
       fabric.notify(signals[1], left_of(fabric), round, NotifyOp::set);  // it may be written
       checks.ok(fabric.wait(signals[1], Compare::ge, round), "the wait for the reader");
       const Way way = way_of(number);
       put_signal<2, 4>(fabric, *make_transfer(ends.target, ends.source, region, way.chunks),
                        right_of(fabric), signals[0], 1, NotifyOp::add, way.path);
       checks.ok(fabric.wait(signals[0], Compare::ge, round), "the wait for the region");
-      const auto seen = copy_of(fabric, ends.target);
+      const auto seen = copy_of(fabric, ends.target, field);
       return check_field(checks, seen.data(), region, left_of(fabric));
     });
     return checks.done();
   });
+}
+
+// Where only the first field is used, the others must stay as they are.
+template <class F>
+void expect_others_untouched(F& fabric, Checks& checks, Ints target) {
+  for (std::int64_t i = field; i < target.size(); ++i)
+    checks.equal<std::int32_t>(fabric.local(target)[i], 0, "an element beyond the field");
 }
 
 // move(fabric, ends, region, way) brings a region of the right neighbour's source.
@@ -224,6 +233,7 @@ Result<void> all_regions_pulled(Team& team, Move move) {
       const auto seen = move(fabric, ends, region, way_of(number));
       return check_field(checks, seen.data(), region, right_of(fabric));
     });
+    expect_others_untouched(fabric, checks, ends.target);
     checks.ok(tail.sync(fabric, use::exit), "the barrier after");
     return checks.done();
   });
@@ -232,10 +242,10 @@ Result<void> all_regions_pulled(Team& team, Move move) {
 template <class Team>
 Result<void> get_regions(Team& team) {
   return all_regions_pulled(team, [](auto& fabric, Ends ends, const Region& region, Way way) {
-    poison_target(fabric, ends.target);
+    poison_target(fabric, ends.target, field);
     get<2, 4>(fabric, *make_transfer(ends.target, ends.source, region, way.chunks),
               right_of(fabric), way.path);
-    return copy_of(fabric, ends.target);
+    return copy_of(fabric, ends.target, field);
   });
 }
 
@@ -253,11 +263,11 @@ Result<void> get_regions_to_memory(Team& team) {
 template <class Team>
 Result<void> get_regions_async(Team& team) {
   return all_regions_pulled(team, [](auto& fabric, Ends ends, const Region& region, Way way) {
-    poison_target(fabric, ends.target);
+    poison_target(fabric, ends.target, field);
     get_async<2, 4>(fabric, *make_transfer(ends.target, ends.source, region, way.chunks),
                     right_of(fabric), way.path)
         .complete(fabric);
-    return copy_of(fabric, ends.target);
+    return copy_of(fabric, ends.target, field);
   });
 }
 
