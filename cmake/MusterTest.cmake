@@ -105,8 +105,8 @@ function(muster_header_tests name)
   add_library(${name} OBJECT ${sources})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} muster_flags)
   if(arg_CUDA)
-    # Whether a header stands alone does not depend on the architecture: one will do.
+    # To PTX and for one architecture: what a header lacks does not depend on what follows.
     list(GET CMAKE_CUDA_ARCHITECTURES -1 newest)
-    set_target_properties(${name} PROPERTIES CUDA_ARCHITECTURES ${newest})
+    set_target_properties(${name} PROPERTIES CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES ${newest}-virtual)
   endif()
 endfunction()
