@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "cli/build_info.hpp"
 
@@ -55,7 +56,7 @@ nlohmann::ordered_json as_json(const std::vector<Section>& sections) {
       part[finding.key] = finding.value;
       // The reason of a no is of use to a script's author, too.
       if (finding.value.is_boolean() && !finding.value.get<bool>()) {
-        part[finding.key + "_why"] = finding.text;
+        part[finding.key + "_why"] = finding.text.substr(std::string_view("no: ").size());
       }
     }
   }

@@ -29,6 +29,17 @@ std::string name_of_command(const CLI::App& app) {
   return name;
 }
 
+// Empty where the first word is a verb, or an option of the command itself.
+std::string objection_to(const std::string& first_word, CLI::App& app) {
+  if (first_word.starts_with('-')) return {};
+  std::string known;
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    if (verb->check_name(first_word)) return {};
+    known += (known.empty() ? "" : ", ") + verb->get_name();
+  }
+  return fmt::format("there is no verb '{}'; there are {}", first_word, known);
+}
+
 int run(const std::vector<std::string>& words) {
   CLI::App app("Signals, barriers and collectives between ranks, checked before they run",
                "muster");
@@ -37,6 +48,14 @@ int run(const std::vector<std::string>& words) {
   int status = 0;
   for (const AddVerb add : verbs()) add(app, status);
 
+  if (words.empty()) {
+    fmt::print(stderr, "{}", app.help());
+    return kUsage;
+  }
+  if (const std::string wrong = objection_to(words.front(), app); !wrong.empty()) {
+    fmt::print(stderr, "muster: {}\nsee muster --help\n", wrong);
+    return kUsage;
+  }
   std::vector<std::string> arguments = words;
   for (CLI::App* verb : app.get_subcommands({})) {
     if (auto* starter = dynamic_cast<ProgramVerb*>(verb)) starter->take_program(arguments);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +27,7 @@ constexpr int kCannotRun = 126;
 
 struct Options {
   std::string ranks = "2";
-  std::string timeout;
+  std::optional<std::string> timeout;
   std::string grace = "5";
   bool tag_output = false;
   bool bind = false;
@@ -59,7 +60,7 @@ int become_program(const host::Job& job, std::uint32_t rank, std::uint32_t ranks
 int run(const Options& options, const std::vector<std::string>& words) {
   launcher::LaunchOptions launch;
   launch.ranks = whole_number("-n", options.ranks, 1, host::max_ranks);
-  if (!options.timeout.empty()) launch.timeout = seconds("--timeout", options.timeout, false);
+  if (options.timeout) launch.timeout = seconds("--timeout", *options.timeout, false);
   launch.grace = seconds("--grace", options.grace, true);
   launch.tag_output = options.tag_output;
   launch.bind = options.bind ? launcher::Bind::cores : launcher::Bind::none;

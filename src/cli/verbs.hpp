@@ -1,8 +1,11 @@
 // The verbs of the command that this build has. CMakeLists.txt says how to add one.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace muster::cli {
 

@@ -15,6 +15,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// A rank that has come says nothing more; what there is to read is the end of its connection.
+bool has_left(const Fd& rank) {
+  pollfd end{rank.get(), POLLIN, 0};
+  return rank.is_open() && poll(&end, 1, 0) > 0;
+}
+
 class Gathering {
  public:
   Gathering(const LaunchedBy& self, Fd listener)
@@ -78,6 +84,10 @@ void Gathering::accept_all() {
 
 void Gathering::hear(Fd& guest) {
   const auto hello = receive_hello(guest.get());
+  // Who was there may have gone while its successor came.
+  if (hello && hello->rank < self_.ranks && has_left(ranks_[hello->rank])) {
+    notice_leaving(hello->rank);
+  }
   const std::optional<Error> error =
       hello ? objection(*hello)
             : Error{ErrorCode::mismatch, "not a greeting of this version of muster"};
@@ -111,7 +121,6 @@ std::optional<Error> Gathering::objection(const Hello& hello) const {
   return std::nullopt;
 }
 
-// A rank that has come says nothing more; what there is to read is the end of its connection.
 void Gathering::notice_leaving(std::uint32_t rank) {
   ranks_[rank].reset();
   left_[rank] = true;

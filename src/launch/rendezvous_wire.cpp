@@ -132,7 +132,9 @@ std::optional<Answer> receive_answer(int socket) {
   message.msg_iovlen = 1;
   message.msg_control = control.bytes.data();
   message.msg_controllen = control.bytes.size();
-  const ssize_t bytes = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  ssize_t bytes = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  // Rank 0 closed with our greeting unread. What it answered all the same comes after this news.
+  if (bytes < 0 && errno == ECONNRESET) bytes = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   if (bytes <= 0) return std::nullopt;
 
   Answer answer;

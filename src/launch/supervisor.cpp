@@ -114,7 +114,9 @@ void Supervisor::on_end_of(std::uint32_t rank) {
   RankProcess& process = processes_[rank];
   int wait_status = 0;
   if (waitpid(process.pid, &wait_status, WNOHANG) != process.pid) return;
-  process.handle.reset();  // and with it leaves the epoll set
+  // Closing alone would leave it in the set while a rank that was just forked has a copy.
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, process.handle.get(), nullptr);
+  process.handle.reset();
   alive_.erase(process.pid);
   if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0) report(rank, wait_status);
   process.pid = 0;

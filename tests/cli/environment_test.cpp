@@ -1,0 +1,196 @@
+// Who started this process, by its environment.
+#include "launch/environment.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace muster::launcher {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+Result<std::optional<LaunchedBy>> detect_in(const Variables& variables) {
+  return detect([&](const char* name) -> const char* {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+LaunchedBy expect_rank(const Variables& variables) {
+  auto self = detect_in(variables);
+  EXPECT_TRUE(self) << (self ? "" : self.error().what);
+  EXPECT_TRUE(self && self.value().has_value());
+  return self && *self ? **self : LaunchedBy{};
+}
+
+std::string expect_error(const Variables& variables, ErrorCode code) {
+  const auto self = detect_in(variables);
+  EXPECT_FALSE(self);
+  if (self) return {};
+  EXPECT_EQ(self.error().code, code);
+  return self.error().what;
+}
+
+Variables with(Variables variables, const Variables& more) {
+  for (const auto& [name, value] : more) variables[name] = value;
+  return variables;
+}
+
+Variables without(Variables variables, const std::string& name) {
+  EXPECT_EQ(variables.erase(name), 1U) << name;
+  return variables;
+}
+
+const Variables muster_run{{"MUSTER_JOB_FD", "0"}, {"MUSTER_RANK", "2"}, {"MUSTER_RANKS", "4"}};
+const Variables mpirun{
+    {"OMPI_COMM_WORLD_RANK", "1"},
+    {"OMPI_COMM_WORLD_SIZE", "2"},
+    {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+    {"PMIX_NAMESPACE", "1546584065"},
+    {"OMPI_MCA_ess_base_jobid", "1546584065"},
+    {"OMPI_MCA_orte_precondition_transports", "8c99d34a407d7325-bc061b13226fa36f"}};
+const Variables srun{{"SLURM_PROCID", "3"},         {"SLURM_NTASKS", "4"},
+                     {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_JOB_ID", "7"},
+                     {"SLURM_STEP_ID", "0"},        {"SLURM_NNODES", "1"},
+                     {"SLURM_STEP_NODELIST", "n1"}};
+const Variables torchrun{{"RANK", "1"},
+                         {"WORLD_SIZE", "8"},
+                         {"LOCAL_RANK", "1"},
+                         {"LOCAL_WORLD_SIZE", "8"},
+                         {"MASTER_ADDR", "127.0.0.1"},
+                         {"MASTER_PORT", "29500"},
+                         {"TORCHELASTIC_RUN_ID", "none"},
+                         {"TORCHELASTIC_RESTART_COUNT", "0"}};
+
+TEST(Environment, NobodyStartedAPlainProcess) {
+  for (const Variables& variables :
+       {Variables{}, {{"PATH", "/bin"}}, {{"RANK", "1"}, {"WORLD_SIZE", "2"}}}) {
+    const auto self = detect_in(variables);
+    ASSERT_TRUE(self);
+    EXPECT_FALSE(self.value().has_value());
+  }
+}
+
+TEST(Environment, MusterRun) {
+  const LaunchedBy self = expect_rank(muster_run);
+  EXPECT_EQ(self.launcher, Launcher::muster);
+  EXPECT_EQ(self.rank, 2U);
+  EXPECT_EQ(self.ranks, 4U);
+  EXPECT_EQ(self.job_fd, 0);
+}
+
+TEST(Environment, MusterRunInHalf) {
+  for (const auto& [name, value] : muster_run) {
+    const std::string what = expect_error(without(muster_run, name), ErrorCode::invalid_argument);
+    EXPECT_EQ(what, name + " is not set, though other variables of muster run are");
+  }
+}
+
+TEST(Environment, AJobsDescriptorThatIsClosed) {
+  const std::string what =
+      expect_error(with(muster_run, {{"MUSTER_JOB_FD", "1000000"}}), ErrorCode::invalid_argument);
+  EXPECT_NE(what.find("MUSTER_JOB_FD is 1000000, but no such descriptor is open here"),
+            std::string::npos);
+}
+
+TEST(Environment, OpenMpi) {
+  const LaunchedBy self = expect_rank(mpirun);
+  EXPECT_EQ(self.launcher, Launcher::open_mpi);
+  EXPECT_EQ(self.rank, 1U);
+  EXPECT_EQ(self.ranks, 2U);
+  EXPECT_FALSE(self.job_fd.has_value());
+  EXPECT_EQ(expect_rank(without(mpirun, "OMPI_MCA_ess_base_jobid")).ranks, 2U);
+  EXPECT_EQ(expect_error(without(without(mpirun, "OMPI_MCA_ess_base_jobid"), "PMIX_NAMESPACE"),
+                         ErrorCode::invalid_argument),
+            "OMPI_COMM_WORLD_RANK is set, but neither PMIX_NAMESPACE nor OMPI_MCA_ess_base_jobid "
+            "says of which job");
+}
+
+TEST(Environment, Slurm) {
+  const LaunchedBy self = expect_rank(srun);
+  EXPECT_EQ(self.launcher, Launcher::slurm);
+  EXPECT_EQ(self.rank, 3U);
+  EXPECT_EQ(self.ranks, 4U);
+  // A step may have fewer tasks than the job.
+  EXPECT_EQ(expect_rank(with(srun, {{"SLURM_NTASKS", "16"}})).ranks, 4U);
+  EXPECT_EQ(expect_rank(without(srun, "SLURM_STEP_NUM_TASKS")).ranks, 4U);
+}
+
+TEST(Environment, ABatchScriptOfSlurmIsNoRank) {
+  for (const Variables& variables :
+       {without(srun, "SLURM_STEP_ID"), with(srun, {{"SLURM_STEP_ID", "4294967291"}})}) {
+    const auto self = detect_in(variables);
+    ASSERT_TRUE(self);
+    EXPECT_FALSE(self.value().has_value());
+  }
+}
+
+TEST(Environment, Torchrun) {
+  const LaunchedBy self = expect_rank(torchrun);
+  EXPECT_EQ(self.launcher, Launcher::torchrun);
+  EXPECT_EQ(self.rank, 1U);
+  EXPECT_EQ(self.ranks, 8U);
+}
+
+TEST(Environment, TheInnermostLauncherHolds) {
+  EXPECT_EQ(expect_rank(with(srun, mpirun)).launcher, Launcher::open_mpi);
+  EXPECT_EQ(expect_rank(with(srun, torchrun)).launcher, Launcher::torchrun);
+  EXPECT_EQ(expect_rank(with(with(srun, mpirun), muster_run)).launcher, Launcher::muster);
+}
+
+TEST(Environment, RanksOfOneJobShareItsKeyAndNoOtherJobHasIt) {
+  struct Case {
+    Variables variables;
+    const char* rank;
+    std::vector<const char*> of_job;
+  };
+  const std::vector<Case> cases{
+      {mpirun,
+       "OMPI_COMM_WORLD_RANK",
+       {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "OMPI_MCA_orte_precondition_transports"}},
+      {srun, "SLURM_PROCID", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
+      {torchrun, "RANK", {"MASTER_PORT", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"}},
+  };
+  for (const Case& one : cases) {
+    const std::string key = expect_rank(one.variables).job_key;
+    EXPECT_FALSE(key.empty());
+    EXPECT_EQ(expect_rank(with(one.variables, {{one.rank, "0"}})).job_key, key);
+    for (const char* name : one.of_job) {
+      EXPECT_NE(expect_rank(with(one.variables, {{name, "1"}})).job_key, key) << name;
+    }
+  }
+}
+
+TEST(Environment, RanksMustBeNumbersBelowTheirCount) {
+  EXPECT_EQ(
+      expect_error(with(mpirun, {{"OMPI_COMM_WORLD_RANK", "2"}}), ErrorCode::invalid_argument),
+      "OMPI_COMM_WORLD_RANK is 2, but OMPI_COMM_WORLD_SIZE is 2: ranks are numbered from 0");
+  for (const char* wrong : {"", "x", "-1", "1x", "99999999999"}) {
+    EXPECT_EQ(expect_error(with(srun, {{"SLURM_PROCID", wrong}}), ErrorCode::invalid_argument),
+              std::string("SLURM_PROCID is '") + wrong + "'; it must be a whole number");
+  }
+  EXPECT_EQ(expect_error(without(mpirun, "OMPI_COMM_WORLD_SIZE"), ErrorCode::invalid_argument),
+            "OMPI_COMM_WORLD_SIZE is not set, though other variables of mpirun (Open MPI) are");
+}
+
+TEST(Environment, SeveralHostsAreRefused) {
+  EXPECT_EQ(
+      expect_error(with(mpirun, {{"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}}), ErrorCode::unavailable),
+      "mpirun (Open MPI) started this job on several hosts (OMPI_COMM_WORLD_LOCAL_SIZE is 1, "
+      "but OMPI_COMM_WORLD_SIZE is 2); muster runs on one host so far");
+  EXPECT_EQ(expect_error(with(torchrun, {{"LOCAL_WORLD_SIZE", "4"}}), ErrorCode::unavailable),
+            "torchrun started this job on several hosts (LOCAL_WORLD_SIZE is 4, but WORLD_SIZE is "
+            "8); muster runs on one host so far");
+  EXPECT_EQ(expect_error(with(srun, {{"SLURM_NNODES", "2"}, {"SLURM_STEP_NODELIST", "n[1-2]"}}),
+                         ErrorCode::unavailable),
+            "srun (SLURM) started this job on several hosts (SLURM_NNODES is 2: n[1-2]); muster "
+            "runs on one host so far");
+  EXPECT_EQ(expect_error(with(mpirun, {{"OMPI_COMM_WORLD_LOCAL_SIZE", "3"}}),
+                         ErrorCode::invalid_argument),
+            "OMPI_COMM_WORLD_LOCAL_SIZE is 3, but OMPI_COMM_WORLD_SIZE is only 2");
+}
+
+}  // namespace
+}  // namespace muster::launcher

@@ -1,0 +1,149 @@
+// The exit status of `muster run`, and what it says about ranks that fail.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "cli/command.hpp"
+
+namespace muster::testing {
+namespace {
+
+TEST(RunStatus, IsZeroWhereEveryRankEndsWell) {
+  Command command(run_script({"-n", "3"}, "echo $MUSTER_RANK of $MUSTER_RANKS"));
+  EXPECT_EQ(command.wait(), 0);
+  std::vector<std::string> lines = command.out_lines();
+  std::sort(lines.begin(), lines.end());
+  EXPECT_EQ(lines, (std::vector<std::string>{"0 of 3", "1 of 3", "2 of 3"}));
+  EXPECT_EQ(command.err(), "");
+}
+
+TEST(RunStatus, StartsTwoRanksUnlessToldOtherwise) {
+  Command command(run_script({}, "echo rank"));
+  EXPECT_EQ(command.wait(), 0);
+  EXPECT_EQ(command.out_lines().size(), 2U);
+}
+
+TEST(RunStatus, IsTheCodeOfTheRankThatFailed) {
+  Command command(run_script({"-n", "3"}, "[ $MUSTER_RANK != 1 ] || exit 3"));
+  EXPECT_EQ(command.wait(), 3);
+  EXPECT_EQ(command.err(), "muster: rank 1 exited with code 3\n");
+}
+
+TEST(RunStatus, IsOneHundredTwentyEightPlusTheSignalThatKilledARank) {
+  Command command(run_script({"-n", "3"}, "echo pid $$.; [ $MUSTER_RANK != 2 ] || kill -9 $$"));
+  EXPECT_EQ(command.wait(), 137);
+  const std::string err = command.err();
+  const std::string begin = "muster: rank 2 (pid ";
+  ASSERT_EQ(err.substr(0, begin.size()), begin);
+  const std::string pid = err.substr(begin.size(), err.find(')') - begin.size());
+  EXPECT_EQ(err.substr(err.find(')')), ") was killed by signal 9 (Killed)\n");
+  EXPECT_EQ(count(command.out(), "pid " + pid + "."), 1);
+}
+
+// All have ended before the launcher looks: the order of their ends must not get lost.
+TEST(RunStatus, IsThatOfTheRankThatFailedFirst) {
+  struct End {
+    int rank;
+    int signal;
+  };
+  const std::vector<std::vector<End>> orders{
+      {{2, SIGUSR1}, {0, SIGTERM}, {3, SIGHUP}, {1, SIGALRM}},
+      {{1, SIGALRM}, {3, SIGHUP}, {0, SIGTERM}, {2, SIGUSR1}},
+      {{3, SIGHUP}, {2, SIGUSR1}, {1, SIGALRM}, {0, SIGTERM}},
+  };
+  for (const auto& order : orders) {
+    Command command(run_script({"-n", "4"}, "echo $MUSTER_RANK $$; exec sleep 300"));
+    ASSERT_TRUE(eventually([&] { return command.out_lines().size() == 4; }));
+    std::map<int, pid_t> pids;
+    for (const std::string& line : command.out_lines())
+      pids[line[0] - '0'] = std::stoi(line.substr(2));
+
+    command.signal(SIGSTOP);
+    ASSERT_TRUE(eventually([&] { return state_of(command.pid()) == 'T'; }));
+    for (const End& end : order) {
+      ASSERT_EQ(kill(pids[end.rank], end.signal), 0);
+      ASSERT_TRUE(eventually([&] { return has_ended(pids[end.rank]); }));
+    }
+    command.signal(SIGCONT);
+    EXPECT_EQ(command.wait(), 128 + order.front().signal);
+    const auto told = lines_of(command.err());
+    ASSERT_EQ(told.size(), 4U);
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(count(told[i], "rank " + std::to_string(order[i].rank) + " "), 1) << told[i];
+    }
+  }
+}
+
+TEST(RunStatus, OthersGetTheGraceToEndByThemselves) {
+  // Rank 0 goes on until rank 1 has failed, and ends well.
+  Command command(run_script(
+      {"-n", "2", "--grace", "60"},
+      "[ $MUSTER_RANK = 0 ] || exit 4; sleep 300 & trap 'echo told; kill $!; exit 0' USR1;"
+      "echo ready; wait"));
+  ASSERT_TRUE(command.has_written("rank 1 exited with code 4"));
+  ASSERT_TRUE(command.has_written("ready"));
+  command.signal(SIGUSR1);
+  EXPECT_EQ(command.wait(), 4);
+  EXPECT_EQ(command.out(), "ready\ntold\n");
+  EXPECT_EQ(count(command.err(), "still run"), 0);
+}
+
+TEST(RunStatus, OthersAreStoppedAfterTheGrace) {
+  Command command(
+      run_script({"-n", "4", "--grace", "0.1"}, "[ $MUSTER_RANK != 3 ] || exit 6; exec sleep 300"));
+  EXPECT_EQ(command.wait(), 6);
+  EXPECT_EQ(command.err(),
+            "muster: rank 3 exited with code 6\n"
+            "muster: ranks 0, 1, 2 still run 0.1 s after rank 3 failed; stopping\n");
+}
+
+TEST(RunStatus, ARankThatEndsWellStartsNoGrace) {
+  Command command(
+      run_script({"-n", "2", "--grace", "0"}, "[ $MUSTER_RANK = 0 ] || { sleep 0.3; echo done; }"));
+  EXPECT_EQ(command.wait(), 0);
+  EXPECT_EQ(command.out(), "done\n");
+}
+
+TEST(RunStatus, IsOneHundredTwentyFourAtTheTimeLimit) {
+  Command command(run_script({"-n", "2", "--timeout", "0.2"}, "exec sleep 300"));
+  EXPECT_EQ(command.wait(), 124);
+  EXPECT_EQ(command.err(), "muster: time limit of 0.2 s reached; stopping 2 ranks\n");
+}
+
+TEST(RunStatus, ATimeLimitThatIsNotReachedChangesNothing) {
+  Command command(run_script({"-n", "2", "--timeout", "100"}, "exit 0"));
+  EXPECT_EQ(command.wait(), 0);
+  EXPECT_EQ(command.err(), "");
+}
+
+TEST(RunStatus, ARankThatIgnoresTermIsKilled) {
+  Command command(run_script({"-n", "2", "--timeout", "0.5"},
+                             "[ $MUSTER_RANK = 0 ] || trap '' TERM; exec sleep 300"));
+  EXPECT_EQ(command.wait(), 124);
+  EXPECT_EQ(count(command.err(), "rank 1 did not end within 1 s; killing\n"), 1) << command.err();
+}
+
+TEST(RunStatus, AStoppedRankCanBeStopped) {
+  Command command(run_script({"-n", "2", "--timeout", "0.5"}, "kill -STOP $$; exec sleep 300"));
+  EXPECT_EQ(command.wait(), 124);
+  EXPECT_EQ(count(command.err(), "killing"), 0) << command.err();
+}
+
+TEST(RunStatus, ManyRanksStartAndEnd) {
+  Command command(muster({"run", "-n", "64", "true"}));
+  EXPECT_EQ(command.wait(), 0);
+  EXPECT_EQ(command.err(), "");
+}
+
+TEST(RunStatus, TooFewDescriptorsAreAnErrorThatLeavesNothingBehind) {
+  Command command(
+      {"sh", "-c", "ulimit -n 20; exec \"$0\" run -n 64 sh -c 'exec sleep 300'", MUSTER_PROGRAM},
+      {.environment = {{"MUSTER_TEST_MARK", "descriptors"}}});
+  EXPECT_EQ(command.wait(), 1);
+  EXPECT_EQ(count(command.err(), "of 64: Too many open files\n"), 1) << command.err();
+  EXPECT_TRUE(processes_marked("MUSTER_TEST_MARK", "descriptors").empty());
+}
+
+}  // namespace
+}  // namespace muster::testing
