@@ -74,7 +74,7 @@ Result<std::vector<Message>> Setup::exchange(const Message& mine) {
 
 Result<std::vector<Message>> Setup::agree(const std::string& what, std::uint64_t value,
                                           const std::optional<Error>& local) {
-  fabric_.describe(Call{what.c_str()});
+  fabric_.describe(Call{what.c_str(), {0, set_up_call}});
   Result<std::vector<Message>> messages =
       exchange(make_message(local ? local->what : what, value, local.has_value()));
   if (local) return *local;

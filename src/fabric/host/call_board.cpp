@@ -18,6 +18,7 @@ Name words_of(const char* name) {
 }
 
 std::string in_words(const std::string& name, std::uint64_t first, std::uint64_t second) {
+  if (second == set_up_call) return name;
   return second == 0 ? fmt::format("{} (cell {})", name, first)
                      : fmt::format("{} (cell {}, {})", name, first, second);
 }
@@ -47,6 +48,7 @@ std::string CallBoard::differs(std::uint32_t lane, std::uint64_t number, const C
   const std::uint64_t first = record.detail[0].load();
   const std::uint64_t second = record.detail[1].load();
   if (record.number.load() != number) return {};
+  if (second == set_up_call && call.detail[1] == set_up_call) return {};
   if (name == words_of(call.name) && first == call.detail[0] && second == call.detail[1]) return {};
   return in_words(reinterpret_cast<const char*>(name.data()), first, second);
 }

@@ -11,6 +11,9 @@
 
 namespace muster::host {
 
+// The second detail of a set-up call. Two of those are compared by the team itself, in full.
+inline constexpr std::uint64_t set_up_call = ~0ULL;
+
 // One call of one lane of one rank. Read while its owner may write the next lap's: a reader that finds
 // another number before or after it has read nothing.
 struct alignas(64) CallRecord {
