@@ -1,0 +1,83 @@
+// The tutorial under the checker: `muster check tutorial/04_barrier`. The bodies are those that the
+// programs run on a host; here every schedule of them is looked at, on every profile.
+#include "01_hello_rank/body.hpp"
+#include "02_programming_model/body.hpp"
+#include "03_window_buffer/body.hpp"
+#include "04_barrier/body.hpp"
+#include "05_remote_load_store/body.hpp"
+#include "06_put_get/body.hpp"
+#include "07_dynamic_rank_count/body.hpp"
+#include "muster/check.hpp"
+
+namespace {
+
+// A step's outcome is right, or the check says what is not.
+template <class Value, class Right>
+void judge(muster::model::Team& team, const muster::Result<Value>& value, Right&& right) {
+  team.expect(value.has_value(), "the step ends well");
+  if (!value) return;
+  const muster::Result<void> verdict = right(*value);
+  team.expect(verdict.has_value(), "the step's result is the golden value");
+}
+
+bool is_first(const muster::model::Team& team) {
+  return team.rank() == muster::Rank{0};
+}
+
+}  // namespace
+
+MUSTER_CHECK(hello_rank, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 01"}) {
+  judge(team, tutorial::hello_rank(team), [&](const auto& heard) {
+    return is_first(team) ? tutorial::check_hello(heard, team.size()) : muster::Result<void>();
+  });
+}
+
+MUSTER_CHECK(programming_model,
+             {.ranks = 3, .calls = 1, .lanes = 2, .group = "tutorial", .about = "step 02"}) {
+  judge(team, tutorial::programming_model(team), [&](const auto& values) {
+    return is_first(team) ? tutorial::check_model(values, team.size()) : muster::Result<void>();
+  });
+}
+
+MUSTER_CHECK(window_buffer, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 03"}) {
+  judge(team, tutorial::window_buffer(team), [&](const auto& output) {
+    return tutorial::check_window(output, team.rank().value, team.size());
+  });
+}
+
+MUSTER_CHECK(barrier, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 04, by hand"}) {
+  judge(team, tutorial::barrier_step(team, false), [&](const auto& rows) {
+    return is_first(team) ? tutorial::check_arrivals(rows, team.size()) : muster::Result<void>();
+  });
+}
+
+MUSTER_CHECK(barrier_builtin,
+             {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 04, the builtin"}) {
+  judge(team, tutorial::barrier_step(team, true), [&](const auto& rows) {
+    return is_first(team) ? tutorial::check_arrivals(rows, team.size()) : muster::Result<void>();
+  });
+}
+
+MUSTER_CHECK(remote_load_store, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 05"}) {
+  judge(team, tutorial::remote_load_store(team), [&](const auto& result) {
+    return tutorial::check_load_store(result, team.rank().value, team.size());
+  });
+}
+
+MUSTER_CHECK(put_get,
+             {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 06, all forms"}) {
+  for (const tutorial::Form& form : tutorial::forms) {
+    for (const bool pull : {false, true}) {
+      const std::uint32_t ranks = team.size();
+      const std::uint32_t from = (team.rank().value + (pull ? 1 : ranks - 1)) % ranks;
+      judge(team, tutorial::put_get(team, form, pull),
+            [&](const auto& seen) { return tutorial::check_put_get(seen, from); });
+    }
+  }
+}
+
+MUSTER_CHECK(dynamic_rank_count,
+             {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 07"}) {
+  judge(team, tutorial::gather_all(team),
+        [&](const auto& table) { return tutorial::check_table(table, team.size()); });
+}
