@@ -51,12 +51,24 @@ __global__ void move_kernel(const __grid_constant__ gpu::Handle handle, WindowRe
   if (status == WaitStatus::ok) fabric.local(window)[0] = fabric.address(window, peer)[0];
 }
 
+template <class T, class Coop>
+__global__ void packet_kernel(const __grid_constant__ gpu::Handle handle, Slots slots, Rank peer,
+                              WaitStatus* status) {
+  gpu::Fabric<Coop> fabric(handle);
+  auto tile = fabric.template tile<T, 8, 16>();
+  fabric.put_packets(slots, peer, 0, tile, 1);
+  *status = fabric.wait_packets(tile, slots, 0, 1);
+  fabric.clear_packets(slots, 0, 1);
+}
+
 template <class Coop>
 void instantiate(const gpu::Handle& handle, WaitStatus* status) {
   sync_kernel<EpochBarrier, Coop><<<1, 32>>>(handle, EpochBarrier{}, use::full, status);
   sync_kernel<CreditBarrier, Coop><<<1, 32>>>(handle, CreditBarrier{}, use::exit, status);
   sync_kernel<FlipBarrier, Coop><<<1, 32>>>(handle, FlipBarrier{}, use::entry, status);
   sync_kernel<CounterBarrier, Coop><<<1, 32>>>(handle, CounterBarrier{}, use::full, status);
+  sync_kernel<DisseminationBarrier, Coop>
+      <<<1, 32>>>(handle, DisseminationBarrier{}, use::full, status);
   scoped_kernel<Coop><<<1, 32>>>(handle, EpochBarrier{}, 2, status);
 }
 
@@ -74,6 +86,10 @@ void instantiate_all(const muster::gpu::Handle& handle, muster::WaitStatus* stat
   instantiate<gpu::Warps<3>>(handle, status);
   instantiate<gpu::Block<>>(handle, status);
   instantiate<gpu::Block<256>>(handle, status);
+  sync_kernel<GridBarrier, gpu::Warp><<<1, 32>>>(handle, GridBarrier{}, use::full, status);
+  sync_kernel<SystemBarrier, gpu::Warp><<<1, 32>>>(handle, SystemBarrier{}, use::full, status);
+  packet_kernel<float, gpu::Warp><<<1, 32>>>(handle, Slots{}, Rank{1}, status);
+  packet_kernel<double, gpu::Block<64>><<<1, 64>>>(handle, Slots{}, Rank{1}, status);
   instantiate_move<float, gpu::Thread>(handle);
   instantiate_move<float, gpu::Block<>>(handle);
   instantiate_move<double, gpu::Warp>(handle);

@@ -9,6 +9,7 @@
 #include "muster/barrier/epoch.hpp"
 #include "muster/fabric/gpu.cuh"
 #include "muster/half.hpp"
+#include "muster/packet.hpp"
 
 namespace {
 
@@ -251,6 +252,61 @@ void tiles_of() {
   tiles<T, 8, 16, gpu::Block<64>>(64, {1, 8, 17}, {5, 16, 48});
 }
 
+// ---- packets
+
+template <class T, std::int64_t R, std::int64_t C, class Coop>
+__global__ void packet_kernel(const __grid_constant__ gpu::Handle handle,
+                              PacketExchange<T, R, C> exchange, std::uint32_t calls,
+                              WindowRef<std::uint32_t> wrong) {
+  gpu::Fabric<Coop> fabric(handle);
+  const auto value = [&](Rank rank, std::uint32_t call, std::int64_t index) {
+    const std::uint64_t all = rank.value * 7 + fabric.lane().value * 3 + call * 13 + index;
+    return static_cast<T>(static_cast<float>(all % 101));
+  };
+  auto mine = fabric.template tile<T, R, C>();
+  auto theirs = fabric.template tile<T, R, C>();
+  for (std::uint32_t call = 0; call < calls; ++call) {
+    mine.each([&](std::int64_t row, std::int64_t col, T& element) {
+      element = value(fabric.rank(), call, row * C + col);
+    });
+    const std::uint32_t flag = exchange.begin(fabric);
+    WaitStatus status = WaitStatus::ok;
+    // By the whole lane together, not strided over its threads.
+    for (std::uint32_t step = 1; step < fabric.size(); ++step)
+      exchange.put(fabric, flag, Rank{(fabric.rank().value + step) % fabric.size()}, mine);
+    for (std::uint32_t step = 1; step < fabric.size(); ++step) {
+      const Rank peer{(fabric.rank().value + step) % fabric.size()};
+      status = worst(status, exchange.wait(fabric, flag, peer, theirs));
+      if (status != WaitStatus::ok) break;
+      theirs.each([&](std::int64_t row, std::int64_t col, T& element) {
+        if (!(element == value(peer, call, row * C + col))) atomicAdd(&fabric.local(wrong)[0], 1U);
+      });
+    }
+    if (exchange.end(fabric, flag, status) != WaitStatus::ok) {
+      if (fabric.thread() == 0) atomicAdd(&fabric.local(wrong)[1], 1U);
+      break;
+    }
+  }
+}
+
+template <class T, std::int64_t R, std::int64_t C, class Coop>
+void packets(std::uint32_t threads) {
+  for (const auto& devices : placements({1, 2, 3, 8})) {
+    gpu::World world = make_world(devices);
+    const PacketExchange<T, R, C> exchange(world);
+    const auto wrong = need(world.window<std::uint32_t>({2}));
+    for (int launch = 0; launch < 2; ++launch)
+      need(world.launch(packet_kernel<T, R, C, Coop>, {.lanes = 3, .threads = threads}, exchange,
+                        200U, wrong));
+    need(world.sync());
+    for (std::uint32_t r = 0; r < world.size(); ++r) {
+      const auto found = fetch(world, wrong, Rank{r});
+      expect(found[0] == 0 && found[1] == 0, "%s, rank %u: %u wrong elements, %u failed calls",
+             text_of(devices).c_str(), r, found[0], found[1]);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -275,6 +331,10 @@ int main(int argc, char** argv) {
                [] {
                  tiles<float, 8, 16, gpu::Block<>>(96, {1, 8, 17}, {5, 16, 48});
                }},
+              {"packets_of_a_warp", [] { packets<float, 4, 8, gpu::Warp>(32); }},
+              {"packets_of_a_block", [] { packets<float, 8, 128, gpu::Block<256>>(256); }},
+              {"packets_of_a_thread", [] { packets<double, 2, 3, gpu::Thread>(1); }},
+              {"packets_float16", [] { packets<float16, 3, 24, gpu::Block<64>>(64); }},
               // Little enough for tools that slow everything down.
               {"sanitized", [] {
                  runs_of<gpu::Warps<4>>(128, 5'000);

@@ -12,7 +12,7 @@ namespace muster::gpu {
 static_assert(DeviceFabric<Fabric<Thread>>);
 static_assert(DeviceFabric<Fabric<Warp>> && DirectFabric<Fabric<Warp>> &&
               HandoffFabric<Fabric<Warp>>);
-static_assert(DeviceFabric<Fabric<Warps<4>>>);
+static_assert(DeviceFabric<Fabric<Warps<4>>> && PacketFabric<Fabric<Warps<4>>>);
 static_assert(DeviceFabric<Fabric<Block<>>>);
 static_assert(DeviceFabric<Fabric<Block<256>>>);
 

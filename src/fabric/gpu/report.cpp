@@ -1,4 +1,6 @@
 // How a launch ended: what kernels have left on the board, in words.
+#include "fabric/gpu/report.hpp"
+
 #include <fmt/format.h>
 
 #include "fabric/gpu/cuda_calls.hpp"
@@ -49,6 +51,9 @@ ErrorCode code_of(WaitStatus status) {
 std::string waited(const World::State& state, const ErrorRecord& record) {
   const auto status = WaitStatus{record.status};
   const char* const how = status == WaitStatus::expired ? "reached its deadline" : "was ended";
+  if (record.operation == static_cast<std::uint32_t>(Operation::packets))
+    return fmt::format("wait_packets() {}: not all packets came with the flag {}", how,
+                       record.expected);
   const char* const who = record.operation == static_cast<std::uint32_t>(Operation::hand) ? "hand()"
                           : record.operation == static_cast<std::uint32_t>(Operation::take)
                               ? "take()"
@@ -67,10 +72,25 @@ std::string refused(const World::State& state, const ErrorRecord& record) {
     case Operation::window: return "a window of another team, or a rank that does not exist";
     case Operation::tile:
       return "a tile outside of its window or of another team's, or a lane of too few threads";
+    case Operation::packets: return "packets outside of their slots, or slots of another team";
     case Operation::transfer: return "a transfer outside of its window, or of another team's";
     default: return "a signal or a rank that does not exist";
   }
 }
+
+void clear_group(const World::State& state, const Group& group) {
+  const OnDevice on(group.device);
+  must(cudaDeviceSynchronize(), "waiting for what runs");
+  must(cudaMemset(group.claims, 0, state.ranks * sizeof(std::uint32_t)), "clearing claims");
+  if (state.memory != nullptr)
+    for (std::uint32_t i = 0; i < group.ranks; ++i)
+      must(cudaMemset(state.segments[0].bases[group.first_rank + i], 0,
+                      state.cells.size() * cell_bytes),
+           "clearing signals");
+  must(cudaDeviceSynchronize(), "clearing signals");
+}
+
+}  // namespace
 
 Error error_of(const World::State& state, const ErrorRecord& record) {
   const auto status = WaitStatus{record.status};
@@ -88,20 +108,6 @@ Error error_of(const World::State& state, const ErrorRecord& record) {
   }
   return error;
 }
-
-void clear_group(const World::State& state, const Group& group) {
-  const OnDevice on(group.device);
-  must(cudaDeviceSynchronize(), "waiting for what runs");
-  must(cudaMemset(group.claims, 0, state.ranks * sizeof(std::uint32_t)), "clearing claims");
-  if (state.memory != nullptr)
-    for (std::uint32_t i = 0; i < group.ranks; ++i)
-      must(cudaMemset(state.segments[0].bases[group.first_rank + i], 0,
-                      state.cells.size() * cell_bytes),
-           "clearing signals");
-  must(cudaDeviceSynchronize(), "clearing signals");
-}
-
-}  // namespace
 
 Result<void> World::check() const {
   if (const auto record = state_->board->first_failure()) return error_of(*state_, *record);

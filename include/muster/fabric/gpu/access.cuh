@@ -1,6 +1,7 @@
 // Single accesses to signals with explicit order and scope, and what only a device can answer.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cuda/atomic>
@@ -10,8 +11,9 @@
 
 namespace muster::gpu::detail {
 
-// Everything here is annotated for host and device, because protocols are; on a host it only has to
-// compile, and ends the program where it is called all the same.
+// Everything here is annotated for host and device, because protocols are. On a host, what asks for
+// threads and blocks ends the program; the rest works there too, so that lanes of one thread can be
+// tried without a GPU.
 [[noreturn]] MUSTER_FN inline void trap() {
 #if defined(__CUDA_ARCH__)
   __trap();
@@ -117,14 +119,16 @@ MUSTER_FN auto with_access(Order order, Scope scope, Visit&& visit) {
 #endif
 }
 
-// Nanoseconds; ticks in steps of up to a microsecond.
+// A clock that all GPUs share; ticks in steps of up to a microsecond.
 [[nodiscard]] MUSTER_FN inline std::uint64_t nanoseconds() {
 #if defined(__CUDA_ARCH__)
   std::uint64_t now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   return now;
 #else
-  trap();
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 #endif
 }
 

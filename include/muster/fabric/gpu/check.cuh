@@ -14,6 +14,7 @@ namespace muster::gpu::detail {
 struct Place {
   std::uint32_t rank;
   std::uint32_t lane;
+  std::uint32_t block;
   std::uint32_t thread;
 };
 
@@ -39,7 +40,7 @@ struct Trouble {
   record.operation = static_cast<std::uint32_t>(trouble.operation);
   record.rank = place.rank;
   record.lane = place.lane;
-  record.block = block_in_grid();
+  record.block = place.block;
   record.thread = place.thread;
   record.peer = trouble.peer;
   record.segment = trouble.segment;

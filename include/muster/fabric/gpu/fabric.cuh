@@ -15,6 +15,24 @@
 
 namespace muster::gpu {
 
+// Which lane of which rank the calling thread belongs to.
+struct Seat {
+  Rank rank;
+  Lane lane;
+  std::uint32_t lanes = 1;
+};
+
+// What follows from the block: see Handle.
+[[nodiscard]] MUSTER_FN inline Seat seat_of_block(const Handle& handle) {
+  Seat seat{Rank{handle.first_rank}, Lane{detail::block_in_grid()}, detail::blocks_in_grid()};
+  if (handle.ranks_here > 1) {
+    seat.lanes /= handle.ranks_here;
+    seat.rank.value += seat.lane.value / seat.lanes;
+    seat.lane.value %= seat.lanes;
+  }
+  return seat;
+}
+
 // One lane of one rank, made in the kernel by every thread of `Coop`:
 //
 //   __global__ void kernel(const __grid_constant__ muster::gpu::Handle handle, ...) {
@@ -36,18 +54,19 @@ class Fabric {
 
   // `handle` outlives the fabric: it is the kernel's parameter.
   MUSTER_FN explicit Fabric(const Handle& handle, Coop coop = {})
-      : handle_(handle), coop_(coop), ranks_(handle.ranks) {
-    lanes_ = detail::blocks_in_grid();
-    lane_ = detail::block_in_grid();
-    rank_ = handle.first_rank;
-    if (handle.ranks_here > 1) {
-      lanes_ /= handle.ranks_here;
-      rank_ += lane_ / lanes_;
-      lane_ %= lanes_;
-    }
-    checked_ = handle.verify != 0;
+      : Fabric(handle, seat_of_block(handle), coop) {}
+
+  // For kernels that deal out ranks and lanes in another way: lane k of every rank must run.
+  MUSTER_FN Fabric(const Handle& handle, Seat seat, Coop coop = {})
+      : handle_(handle),
+        coop_(coop),
+        ranks_(handle.ranks),
+        rank_(seat.rank.value),
+        lane_(seat.lane.value),
+        lanes_(seat.lanes),
+        checked_(handle.verify != 0) {
     // More lanes than the rows were made for would deposit into other rows.
-    if (lanes_ > handle.max_lanes) {
+    if (lanes_ > handle.max_lanes || lane_ >= lanes_) {
       checked_ = true;
       settle(detail::refuse(handle, place(), {.operation = Operation::launch}));
     }
@@ -232,9 +251,9 @@ class Fabric {
     return View<T>(data(window, peer), window.size());
   }
 
-  template <class T, int rows, int cols>
-  [[nodiscard]] MUSTER_FN Tile<T, rows, cols, Coop::static_threads> tile() {
-    using Result = Tile<T, rows, cols, Coop::static_threads>;
+  template <class T, std::int64_t R, std::int64_t C>
+  [[nodiscard]] MUSTER_FN Tile<T, R, C, Coop::static_threads> tile() {
+    using Result = Tile<T, R, C, Coop::static_threads>;
     // A lane of fewer threads than each thread keeps room for would drop elements.
     if (Coop::static_threads == 0 && threads() < Result::least_threads)
       settle(detail::refuse(handle_, place(), {.operation = Operation::tile}));
@@ -263,6 +282,39 @@ class Fabric {
   template <class Tile, class T>
   MUSTER_FN void remote_add(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
     if (admit(Operation::tile, window, peer, box)) tile.add_to(patch(window, peer, box));
+  }
+
+  // ---- packets: each 4 bytes of a tile with the flag beside them, written and read in one piece
+
+  template <class Tile>
+  MUSTER_FN void put_packets(Slots slots, Rank peer, std::int64_t at, Tile& tile,
+                             std::uint32_t flag) {
+    if (admit(Operation::packets, slots, peer, Box{0, at, 1, Tile::packet_lines}))
+      tile.put_packets(packets(slots, peer, at), flag);
+  }
+
+  template <class Tile>
+  WaitStatus MUSTER_FN wait_packets(Tile& tile, Slots slots, std::int64_t at, std::uint32_t flag) {
+    if (status_ != WaitStatus::ok ||
+        !admit(Operation::packets, slots, rank(), Box{0, at, 1, Tile::packet_lines}))
+      return status_;
+    return detail::wait_until(
+        handle_, [&] { return tile.take_packets(packets(slots, rank(), at), flag); },
+        [&](WaitStatus status) {
+          detail::record(handle_, place(),
+                         {.operation = Operation::packets,
+                          .status = status,
+                          .segment = slots.segment,
+                          .compare = static_cast<std::uint32_t>(Compare::eq),
+                          .expected = flag});
+        });
+  }
+
+  MUSTER_FN void clear_packets(Slots slots, std::int64_t at, std::int64_t lines) {
+    if (!admit(Operation::packets, slots, rank(), Box{0, at, 1, lines})) return;
+    std::uint64_t* const words = packets(slots, rank(), at);
+    for (std::int64_t i = thread(); i < lines * detail::packets_in_line; i += threads())
+      detail::Packet(words[i]).store(0, cuda::memory_order_relaxed);
   }
 
   // ---- transfers: copies by all threads of the lane, which meet before, so that what any of them
@@ -328,6 +380,10 @@ class Fabric {
     return {data(window, owner) + window.at(box.row, box.col), window.cols, box.rows, box.cols};
   }
 
+  [[nodiscard]] MUSTER_FN std::uint64_t* packets(Slots slots, Rank owner, std::int64_t at) const {
+    return reinterpret_cast<std::uint64_t*>(data(slots, owner) + at);
+  }
+
   template <class T>
   MUSTER_FN void copy(WindowRef<T> to, Rank to_rank, std::int64_t to_at, WindowRef<T> from,
                       Rank from_rank, std::int64_t from_at, std::int64_t count) {
@@ -372,7 +428,13 @@ class Fabric {
     return status == WaitStatus::ok;
   }
 
-  [[nodiscard]] MUSTER_FN detail::Place place() const { return {rank_, lane_, thread()}; }
+  [[nodiscard]] MUSTER_FN detail::Place place() const {
+#if defined(__CUDA_ARCH__)
+    return {rank_, lane_, detail::block_in_grid(), thread()};
+#else
+    return {rank_, lane_, lane_, thread()};
+#endif
+  }
   [[nodiscard]] MUSTER_FN static detail::Trouble about(Operation operation, Signal signal) {
     return {.operation = operation, .segment = signal.segment, .cell = signal.cell};
   }
@@ -386,10 +448,10 @@ class Fabric {
   const Handle& handle_;
   [[no_unique_address]] Coop coop_;
   std::uint32_t ranks_;
-  std::uint32_t rank_ = 0;
-  std::uint32_t lane_ = 0;
-  std::uint32_t lanes_ = 1;
-  bool checked_ = false;                // operations look at their arguments first
+  std::uint32_t rank_;
+  std::uint32_t lane_;
+  std::uint32_t lanes_;
+  bool checked_;                        // operations look at their arguments first
   WaitStatus status_ = WaitStatus::ok;  // sticky: above `expired`
   std::uint32_t loading_ = 0;           // digest of tiles loaded since the last converge
 };

@@ -35,7 +35,8 @@ enum class Operation : std::uint32_t {
   counter,
   window,
   tile,
-  transfer
+  transfer,
+  packets
 };
 
 // The first failure of a rank, written by a kernel into host memory. Fields that are not known are

@@ -51,13 +51,22 @@ MUSTER_FN void atomic_add(T* element, T value) {
     do {
       const auto old_bits = static_cast<Bits>(seen >> shift);
       T sum;
-      std::memcpy(&sum, &old_bits, sizeof(T));
+      std::memcpy(static_cast<void*>(&sum), &old_bits, sizeof(T));
       sum = static_cast<T>(sum + value);
       Bits new_bits;
       std::memcpy(&new_bits, &sum, sizeof(T));
       wanted = (seen & ~(ones << shift)) | (static_cast<std::uint32_t>(new_bits) << shift);
     } while (!word.compare_exchange_weak(seen, wanted, cuda::memory_order_relaxed));
   }
+}
+
+// Four bytes of data and, above them, the flag of their message: written and read in one piece.
+using Packet = cuda::atomic_ref<std::uint64_t, cuda::thread_scope_system>;
+inline constexpr std::int64_t packets_in_line = 8;
+
+[[nodiscard]] MUSTER_FN constexpr std::uint64_t packet_with(std::uint32_t flag,
+                                                            std::uint32_t word) {
+  return std::uint64_t{flag} << 32U | word;
 }
 
 // Where a tile meets memory: a rectangle of rows x cols elements, `stride` elements from row to row.
@@ -96,17 +105,20 @@ template <class T>
 
 }  // namespace detail
 
-// rows x cols elements of T in the registers of `static_threads` threads. Groups of up to 16 bytes
+// R x C elements of T in the registers of `static_threads` threads. Groups of up to 16 bytes
 // of a row are dealt to the threads in turn, group g to thread g % threads. With static_threads 0
 // the number comes from the launch and each thread keeps room for a lane of 32; prefer Block<N>.
-template <class T, int rows, int cols, std::uint32_t static_threads>
+template <class T, std::int64_t R, std::int64_t C, std::uint32_t static_threads>
 class Tile {
-  static_assert(std::is_trivially_copyable_v<T> && rows > 0 && cols > 0);
+  static_assert(std::is_trivially_copyable_v<T> && R > 0 && C > 0 && R * C < (1 << 30));
   static_assert(sizeof(T) <= 16 && (sizeof(T) & (sizeof(T) - 1)) == 0,
                 "elements of 1, 2, 4, 8 or 16 bytes");
 
  public:
   using value_type = T;
+  static constexpr std::int64_t rows = R;
+  static constexpr std::int64_t cols = C;
+  static constexpr std::int64_t packet_lines = muster::packet_lines<T>(R * C);
   static constexpr std::uint32_t least_threads = static_threads > 0 ? static_threads : 32;
 
   MUSTER_FN Tile(std::uint32_t thread, std::uint32_t threads)
@@ -126,7 +138,7 @@ class Tile {
     if (whole(patch)) {
       each_group([&](int row, int col, Group& group) {
         const Wide wide = *reinterpret_cast<const Wide*>(patch.at(row, col));
-        std::memcpy(&group, &wide, sizeof(Group));
+        std::memcpy(static_cast<void*>(&group), &wide, sizeof(Group));
       });
       return;
     }
@@ -162,24 +174,62 @@ class Tile {
     });
   }
 
+  // The lane's share of the tile as packets: those of group g follow those of group g - 1.
+  MUSTER_FN void put_packets(std::uint64_t* packets, std::uint32_t flag) {
+    each_group([&](int row, int col, Group& group) {
+      GroupWords words;
+      std::memcpy(words.word, &group, sizeof(Group));
+      std::uint64_t* const first = packets + packet_of(row, col);
+      detail::repeat<group_words>([&](int i) {
+        // Relaxed: the flag travels with the word. Pairs with the load of take_packets.
+        detail::Packet(first[i]).store(detail::packet_with(flag, words.word[i]),
+                                       cuda::memory_order_relaxed);
+      });
+    });
+  }
+
+  // Reads the share. False where a packet has another flag: then the elements mean nothing yet.
+  [[nodiscard]] MUSTER_FN bool take_packets(std::uint64_t* packets, std::uint32_t flag) {
+    std::uint32_t other = 0;
+    each_group([&](int row, int col, Group& group) {
+      GroupWords words;
+      std::uint64_t* const first = packets + packet_of(row, col);
+      detail::repeat<group_words>([&](int i) {
+        const std::uint64_t packet = detail::Packet(first[i]).load(cuda::memory_order_relaxed);
+        words.word[i] = static_cast<std::uint32_t>(packet);
+        other |= static_cast<std::uint32_t>(packet >> 32U) ^ flag;
+      });
+      std::memcpy(static_cast<void*>(&group), words.word, sizeof(Group));
+    });
+    return other == 0;
+  }
+
   // A word that cannot be known before every element has arrived from memory.
   [[nodiscard]] MUSTER_FN std::uint32_t digest() const {
     std::uint32_t all = 0;
     detail::repeat<per_thread>([&](int k) {
-      std::uint32_t word[(sizeof(Group) + 3) / 4] = {};
-      std::memcpy(word, &groups_[k], sizeof(Group));
-      for (const std::uint32_t one : word) all |= one;
+      GroupWords words;
+      std::memcpy(words.word, &groups_[k], sizeof(Group));
+      for (const std::uint32_t one : words.word) all |= one;
     });
     return all;
   }
 
  private:
-  static constexpr int width = detail::group_width<T>(cols);
-  static constexpr int groups = rows * cols / width;
+  static constexpr int width = detail::group_width<T>(static_cast<int>(C));
+  static constexpr int groups = static_cast<int>(R * C) / width;
   static constexpr int per_thread =
       (groups + static_cast<int>(least_threads) - 1) / static_cast<int>(least_threads);
   using Group = detail::Group<T, width>;
   using Wide = detail::Unit<sizeof(Group)>;
+  static constexpr int group_words = (sizeof(Group) + 3) / 4;
+  struct GroupWords {
+    std::uint32_t word[group_words] = {};
+  };
+
+  [[nodiscard]] MUSTER_FN static std::int64_t packet_of(int row, int col) {
+    return (std::int64_t{row} * C + col) / width * group_words;
+  }
 
   // Does the patch cover the tile, so that groups move in one piece?
   [[nodiscard]] MUSTER_FN static bool whole(const detail::Patch<T>& patch) {
@@ -192,7 +242,8 @@ class Tile {
     const std::uint32_t step = static_threads > 0 ? static_threads : threads_;
     detail::repeat<per_thread>([&](int k) {
       const int g = static_cast<int>(thread_ + static_cast<std::uint32_t>(k) * step);
-      if (g < groups) visit(g * width / cols, g * width % cols, groups_[k]);
+      if (g < groups)
+        visit(g * width / static_cast<int>(C), g * width % static_cast<int>(C), groups_[k]);
     });
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <thread>
 
 #include "muster/fabric/gpu/access.cuh"
 #include "muster/fabric/gpu/check.cuh"
@@ -21,6 +22,9 @@ class Watch {
 
   // ok: go on waiting.
   [[nodiscard]] MUSTER_FN WaitStatus look() const {
+#if !defined(__CUDA_ARCH__)
+    std::this_thread::yield();  // on a host, lanes may outnumber cores
+#endif
     if (handle_.stop != nullptr) {
       // Relaxed: nothing follows from it but the end of the wait.
       const std::uint32_t stop = Relaxed::load(handle_.stop);
@@ -35,6 +39,24 @@ class Watch {
   const Handle& handle_;
   std::uint64_t begin_;
 };
+
+// Blocks until poll() holds; failed(status) is told where it never did.
+template <class Poll, class Failed>
+MUSTER_FN WaitStatus wait_until(const Handle& handle, Poll&& poll, Failed&& failed) {
+  int polls = opaque(first_polls);
+  for (int i = 0; i < polls; ++i)
+    if (poll()) return WaitStatus::ok;
+  polls = opaque(polls_between_looks);
+  const Watch watch(handle);
+  WaitStatus status = WaitStatus::ok;
+  while (status == WaitStatus::ok) {
+    for (int i = 0; i < polls; ++i)
+      if (poll()) return WaitStatus::ok;
+    status = watch.look();
+  }
+  failed(status);
+  return status;
+}
 
 // Goes on where the first polls of a wait on one cell ended. `Poll` gives the order and the scope.
 template <class Poll>

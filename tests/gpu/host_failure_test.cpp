@@ -1,0 +1,179 @@
+// How gpu::Fabric fails, on host threads: deadlines, aborts, wrong arguments; what it records.
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "gpu/host_team.hpp"
+#include "muster/barrier.hpp"
+#include "muster/packet.hpp"
+
+namespace {
+
+using namespace muster;
+using gpu_test::HostSite;
+using gpu_test::HostTeam;
+using Fabric = gpu::Fabric<gpu::Thread>;
+
+// The lane of rank 0 of two; the other rank never comes.
+struct Alone {
+  explicit Alone(bool verify = true, std::uint64_t deadline_ns = 20'000'000)
+      : site(2), team(site, Rank{0}) {
+    site.handle().verify = verify ? 1 : 0;
+    site.handle().deadline_ns = deadline_ns;
+  }
+  [[nodiscard]] Fabric lane(std::uint32_t number = 0, std::uint32_t lanes = 1) {
+    return Fabric(site.handle(), gpu::Seat{Rank{0}, Lane{number}, lanes});
+  }
+  [[nodiscard]] const gpu::ErrorRecord& record() const { return site.record(Rank{0}); }
+  [[nodiscard]] gpu::Operation operation() const { return gpu::Operation{record().operation}; }
+
+  HostSite site;
+  HostTeam team;
+};
+
+TEST(GpuFailure, AnExpiredBarrierIsRecordedOnce) {
+  Alone alone;
+  const EpochBarrier barrier(alone.team);
+  Fabric fabric = alone.lane();
+  EXPECT_EQ(barrier.sync(fabric), WaitStatus::expired);
+  EXPECT_EQ(alone.record().complete, 1U);
+  EXPECT_EQ(alone.record().status, static_cast<std::uint32_t>(WaitStatus::expired));
+  EXPECT_EQ(alone.operation(), gpu::Operation::wait);
+  EXPECT_EQ(alone.record().cell, barrier.rows().from(Lane{0}, Rank{1}).cell);
+  EXPECT_EQ(alone.record().seen, 0U);
+  EXPECT_EQ(alone.record().expected, 1U);
+  // The second failure leaves the record alone, and is not sticky either.
+  EXPECT_EQ(barrier.sync(fabric), WaitStatus::expired);
+  EXPECT_EQ(alone.record().expected, 1U);
+  EXPECT_EQ(fabric.converge(WaitStatus::ok), WaitStatus::ok);
+}
+
+TEST(GpuFailure, HandTakePacketsAndWaitAnyExpire) {
+  Alone alone;
+  const Signals signals = *alone.team.signals(3);
+  Fabric fabric = alone.lane();
+  EXPECT_EQ(fabric.hand(signals[0], Rank{1}), WaitStatus::ok);
+  EXPECT_EQ(fabric.hand(signals[0], Rank{1}), WaitStatus::expired);
+  EXPECT_EQ(alone.operation(), gpu::Operation::hand);
+  EXPECT_EQ(alone.record().peer, 1U);
+  EXPECT_EQ(alone.record().seen, 1U);
+  EXPECT_EQ(fabric.take(signals[1]), WaitStatus::expired);
+  const Condition conditions[] = {{signals[1], Compare::ge, 1}, {signals[2], Compare::eq, 7}};
+  EXPECT_EQ(fabric.wait_any(conditions, 2).status, WaitStatus::expired);
+  const PacketExchange<float, 2, 2> exchange(alone.team);
+  auto tile = fabric.tile<float, 2, 2>();
+  const std::uint32_t flag = exchange.begin(fabric);
+  EXPECT_EQ(exchange.wait(fabric, flag, Rank{1}, tile), WaitStatus::expired);
+  EXPECT_EQ(fabric.test(signals[1], Compare::ge, 1), WaitStatus::pending);
+}
+
+TEST(GpuFailure, AnAbortEndsThisWaitAndAllLaterOnes) {
+  Alone alone(true, 0);
+  const EpochBarrier barrier(alone.team);
+  Fabric fabric = alone.lane();
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::atomic_ref(*alone.site.handle().stop)
+        .store(static_cast<std::uint32_t>(WaitStatus::peer_lost));
+  });
+  EXPECT_EQ(barrier.sync(fabric), WaitStatus::peer_lost);
+  stopper.join();
+  EXPECT_EQ(barrier.sync(fabric), WaitStatus::peer_lost);
+  const Signals signals = *alone.team.signals(1);
+  EXPECT_EQ(fabric.hand(signals[0], Rank{1}), WaitStatus::peer_lost);
+  EXPECT_EQ(fabric.test(signals[0], Compare::eq, 0), WaitStatus::peer_lost);
+}
+
+// Each mistake: the operation that is named in the record. The lane goes on without harm.
+template <class Mistake>
+void expect_refused(gpu::Operation operation, Mistake mistake) {
+  Alone alone;
+  const EpochBarrier barrier(alone.team);
+  const auto window = *alone.team.window<float>({8, 8});
+  const auto slots = *alone.team.window<PacketLine>({4});
+  Fabric fabric = alone.lane();
+  mistake(fabric, barrier.rows(), window, slots);
+  EXPECT_EQ(alone.record().complete, 1U);
+  EXPECT_EQ(alone.record().status, static_cast<std::uint32_t>(WaitStatus::invalid));
+  EXPECT_EQ(alone.operation(), operation);
+  EXPECT_EQ(*alone.site.handle().stop, static_cast<std::uint32_t>(WaitStatus::aborted));
+  EXPECT_EQ(fabric.converge(WaitStatus::ok), WaitStatus::invalid);
+  EXPECT_EQ(barrier.sync(fabric), WaitStatus::invalid);
+  EXPECT_EQ(fabric.local(window).size(), 64);  // still readable
+}
+
+TEST(GpuFailure, WrongArguments) {
+  using gpu::Operation;
+  const Signal nowhere{0, 0x7fffffffU};
+  expect_refused(Operation::notify, [&](Fabric& fabric, Rows rows, auto, auto) {
+    fabric.notify(rows.first, Rank{2}, 1, NotifyOp::set);
+  });
+  expect_refused(Operation::notify, [&](Fabric& fabric, Rows, auto, auto) {
+    fabric.notify(nowhere, Rank{1}, 1, NotifyOp::add);
+  });
+  expect_refused(Operation::notify, [&](Fabric& fabric, Rows, auto, auto) {
+    fabric.notify(Signal{static_cast<std::uint32_t>(gpu::detail::opaque(99)), 0}, Rank{1}, 1,
+                  NotifyOp::add);
+  });
+  expect_refused(Operation::wait, [&](Fabric& fabric, Rows, auto, auto) {
+    EXPECT_EQ(fabric.wait(nowhere, Compare::ge, 1), WaitStatus::invalid);
+  });
+  expect_refused(Operation::hand, [&](Fabric& fabric, Rows rows, auto, auto) {
+    EXPECT_EQ(fabric.hand(rows.first, Rank{7}), WaitStatus::invalid);
+  });
+  expect_refused(Operation::counter, [&](Fabric& fabric, Rows, auto, auto) {
+    fabric.set_counter(Counter{0, 0x7fffffffU}, 1);
+  });
+  expect_refused(Operation::window, [&](Fabric& fabric, Rows, auto window, auto) {
+    ++window.team;
+    EXPECT_EQ(fabric.local(window).size(), 0);
+  });
+  expect_refused(Operation::window, [&](Fabric& fabric, Rows, auto window, auto) {
+    EXPECT_EQ(fabric.address(window, Rank{2}).data(), fabric.local(window).data());
+  });
+  expect_refused(Operation::window, [&](Fabric& fabric, Rows, auto window, auto) {
+    window.offset = HostSite::bytes;
+    (void)fabric.local(window);
+  });
+  expect_refused(Operation::packets, [&](Fabric& fabric, Rows, auto, auto slots) {
+    auto tile = fabric.tile<float, 4, 8>();
+    fabric.put_packets(slots, Rank{1}, 1, tile, 1);
+  });
+  expect_refused(Operation::packets, [&](Fabric& fabric, Rows, auto, auto slots) {
+    fabric.clear_packets(slots, -1, 2);
+  });
+}
+
+TEST(GpuFailure, WrongBoxesAndRuns) {
+  for (const Box box : {Box{-1, 0, 1, 1}, Box{0, -1, 1, 1}, Box{0, 0, -1, 1}, Box{5, 0, 4, 1},
+                        Box{0, 5, 1, 4}, Box{8, 8, 1, 1}, Box{INT64_MAX, 0, 4, 4}})
+    expect_refused(gpu::Operation::tile, [&](Fabric& fabric, Rows, auto window, auto) {
+      auto tile = fabric.tile<float, 4, 4>();
+      fabric.load(tile, window, box);
+      fabric.remote_store(tile, window, Rank{1}, box);
+      fabric.remote_add(tile, window, Rank{1}, box);
+    });
+  const std::int64_t runs[][3] = {{-1, 0, 1}, {0, -1, 1}, {0, 0, -1},
+                                  {0, 0, 65}, {60, 0, 5}, {0, 64, 1}};
+  for (const auto& run : runs)
+    expect_refused(gpu::Operation::transfer, [&](Fabric& fabric, Rows, auto window, auto) {
+      fabric.put(window, Rank{1}, run[0], window, run[1], run[2]);
+      fabric.get(window, run[0], window, Rank{1}, run[1], run[2]);
+    });
+}
+
+TEST(GpuFailure, MoreLanesThanRowsHaveRoomFor) {
+  Alone alone(false);
+  const EpochBarrier barrier(alone.team);
+  Fabric fabric = alone.lane(HostSite::max_lanes, HostSite::max_lanes + 1);
+  EXPECT_EQ(alone.operation(), gpu::Operation::launch);
+  EXPECT_EQ(barrier.sync(fabric), WaitStatus::invalid);
+  // Nothing was deposited into the rows that come after.
+  const Signals after = *alone.team.signals(1);
+  HostTeam other(alone.site, Rank{1});
+  Fabric reader(alone.site.handle(), gpu::Seat{Rank{1}, Lane{0}, 1});
+  for (std::uint32_t cell = 0; cell <= after.first.cell; ++cell)
+    EXPECT_EQ(reader.read(Signal{0, cell}), 0U) << "cell " << cell;
+}
+
+}  // namespace

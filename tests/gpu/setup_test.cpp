@@ -1,0 +1,176 @@
+// The host side of the GPU fabric, as far as it goes without a GPU: the mesh between processes, and
+// how a kernel's record becomes an error.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "fabric/gpu/mesh_calls.hpp"
+#include "fabric/gpu/report.hpp"
+#include "fabric/gpu/state.hpp"
+
+namespace {
+
+using namespace muster;
+
+// Forks one child for each mesh, which exits with what body(mesh) returns; the statuses.
+template <class Body>
+std::vector<int> in_children(std::uint32_t processes, Body body) {
+  std::vector<gpu::Mesh> meshes = gpu::make_meshes(processes).value();
+  std::vector<pid_t> children;
+  for (std::uint32_t i = 0; i < processes; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      for (std::uint32_t other = 0; other < processes; ++other)
+        if (other != i) gpu::close_mesh(meshes[other]);
+      _exit(body(meshes[i]));
+    }
+    children.push_back(child);
+  }
+  for (gpu::Mesh& mesh : meshes) gpu::close_mesh(mesh);
+  std::vector<int> statuses;
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    statuses.push_back(WIFEXITED(status) ? WEXITSTATUS(status) : 128);
+  }
+  return statuses;
+}
+
+TEST(GpuMesh, EverybodysValueReachesEverybody) {
+  for (const std::uint32_t processes : {1U, 2U, 5U}) {
+    const auto statuses = in_children(processes, [&](const gpu::Mesh& mesh) {
+      for (std::uint64_t round = 0; round < 50; ++round) {
+        const auto all = gpu::gather_all(mesh, 1000 * round + mesh.process);
+        for (std::uint32_t i = 0; i < processes; ++i)
+          if (all[i] != 1000 * round + i) return 1;
+        gpu::meet(mesh);
+      }
+      return 0;
+    });
+    EXPECT_EQ(statuses, std::vector<int>(processes, 0));
+  }
+}
+
+TEST(GpuMesh, DescriptorsPassAmongBytes) {
+  const auto statuses = in_children(3, [](const gpu::Mesh& mesh) {
+    // Each passes the read end of a pipe of its own, between two plain exchanges.
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return 1;
+    const char mine = static_cast<char>('a' + mesh.process);
+    for (int i = 0; i < 2; ++i)
+      if (write(ends[1], &mine, 1) != 1) return 2;
+    (void)gpu::gather_all(mesh, 7);
+    for (std::uint32_t other = 0; other < 3; ++other)
+      if (other != mesh.process) gpu::send_descriptor(mesh, other, ends[0]);
+    for (std::uint32_t other = 0; other < 3; ++other) {
+      if (other == mesh.process) continue;
+      const int theirs = gpu::receive_descriptor(mesh, other);
+      if ((fcntl(theirs, F_GETFD) & FD_CLOEXEC) == 0) return 3;
+      char byte = 0;
+      if (read(theirs, &byte, 1) != 1 || byte != static_cast<char>('a' + other)) return 4;
+      close(theirs);
+    }
+    const auto all = gpu::gather_all(mesh, mesh.process);
+    return all[2] == 2 ? 0 : 5;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(3, 0));
+}
+
+TEST(GpuMesh, AProcessThatHasGoneIsAnError) {
+  const auto statuses = in_children(2, [](const gpu::Mesh& mesh) {
+    if (mesh.process == 1) return 0;  // and its sockets close
+    try {
+      gpu::meet(mesh);
+      gpu::meet(mesh);
+    } catch (const Failure& failure) {
+      return std::strstr(failure.what(), "process 1") != nullptr ? 0 : 1;
+    }
+    return 2;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(2, 0));
+}
+
+TEST(GpuMesh, NoProcesses) {
+  EXPECT_EQ(gpu::make_meshes(0).error().code, ErrorCode::invalid_argument);
+}
+
+gpu::ErrorRecord record_of(gpu::Operation operation, WaitStatus status) {
+  gpu::ErrorRecord record;
+  std::memset(&record, 0xff, sizeof(record));  // unknown
+  record.operation = static_cast<std::uint32_t>(operation);
+  record.status = static_cast<std::uint32_t>(status);
+  record.rank = 2;
+  record.lane = 1;
+  record.block = 9;
+  record.thread = 3;
+  return record;
+}
+
+TEST(GpuReport, AnExpiredWaitNamesEverything) {
+  gpu::World::State state;
+  state.known_rows.push_back(Rows{Signal{0, 64}, Counter{0, 96}, 4, 3});
+  gpu::ErrorRecord record = record_of(gpu::Operation::wait, WaitStatus::expired);
+  record.segment = 0;
+  record.cell = 64 + 1 * 3 + 2;  // lane 1, writer 2
+  record.seen = 6;
+  record.compare = static_cast<std::uint32_t>(Compare::ge);
+  record.expected = 7;
+  const Error error = gpu::error_of(state, record);
+  EXPECT_EQ(error.code, ErrorCode::expired);
+  EXPECT_EQ(error.rank, Rank{2});
+  EXPECT_EQ(error.lane, Lane{1});
+  EXPECT_EQ(error.peer, Rank{2});
+  EXPECT_EQ(error.cell, 69U);
+  EXPECT_EQ(error.seen, 6U);
+  EXPECT_EQ(error.expected, 7U);
+  EXPECT_NE(error.what.find("never >= 7"), std::string::npos) << error.what;
+  EXPECT_NE(error.what.find("block 9, thread 3"), std::string::npos) << error.what;
+}
+
+TEST(GpuReport, ACellOutsideOfRowsHasNoKnownWriter) {
+  gpu::World::State state;
+  state.known_rows.push_back(Rows{Signal{0, 64}, Counter{0, 96}, 4, 3});
+  gpu::ErrorRecord record = record_of(gpu::Operation::wait, WaitStatus::expired);
+  record.cell = 64 + 4 * 3;
+  record.segment = 0;
+  EXPECT_FALSE(gpu::error_of(state, record).peer.has_value());
+  record.cell = 64;
+  record.segment = 1;
+  EXPECT_FALSE(gpu::error_of(state, record).peer.has_value());
+}
+
+TEST(GpuReport, AnAbortGivesItsReason) {
+  gpu::World::State state;
+  state.reason = "somebody pulled the plug";
+  const Error error = gpu::error_of(state, record_of(gpu::Operation::take, WaitStatus::aborted));
+  EXPECT_EQ(error.code, ErrorCode::aborted);
+  EXPECT_NE(error.what.find("somebody pulled the plug"), std::string::npos) << error.what;
+}
+
+TEST(GpuReport, WrongArgumentsSayWhich) {
+  gpu::World::State state;
+  for (const auto operation :
+       {gpu::Operation::launch, gpu::Operation::window, gpu::Operation::tile,
+        gpu::Operation::transfer, gpu::Operation::packets, gpu::Operation::notify}) {
+    const Error error = gpu::error_of(state, record_of(operation, WaitStatus::invalid));
+    EXPECT_EQ(error.code, ErrorCode::invalid_argument);
+    EXPECT_FALSE(error.expected.has_value());
+    EXPECT_GT(error.what.size(), 20U);
+  }
+}
+
+TEST(GpuRange, HandsOutAlignedPiecesUntilItIsEmpty) {
+  gpu::Range range(10, 100);
+  EXPECT_EQ(range.take(5, 8), 16U);
+  EXPECT_EQ(range.take(1, 32), 32U);
+  EXPECT_FALSE(range.take(100, 1).has_value());
+  EXPECT_EQ(range.take(67, 1), 33U);
+  EXPECT_EQ(range.left(), 0U);
+  EXPECT_FALSE(range.take(1, 1).has_value());
+  EXPECT_EQ(range.take(0, 1), 100U);
+}
+
+}  // namespace
