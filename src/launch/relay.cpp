@@ -93,6 +93,11 @@ void Relay::finish() {
   ring(wake_.get());
 }
 
+bool Relay::lost_output() {
+  if (thread_.joinable()) thread_.join();
+  return lost_output_;
+}
+
 void Relay::loop() {
   // Room for every descriptor: what a rank wrote is then seen no later than the news of its end.
   std::vector<epoll_event> events(streams_.size() + 1);

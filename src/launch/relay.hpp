@@ -45,7 +45,7 @@ class Relay {
   [[nodiscard]] int done_fd() const { return done_.get(); }
 
   // Once done: did output get lost for another reason than that its reader had gone?
-  [[nodiscard]] bool lost_output() const { return lost_output_; }
+  [[nodiscard]] bool lost_output();
 
  private:
   struct Stream {

@@ -33,6 +33,22 @@ std::optional<signalfd_siginfo> SignalWatch::next() {
   return std::nullopt;
 }
 
+void SignalWatch::stop_here() const {
+  struct sigaction own {};
+  sigaction(SIGTSTP, nullptr, &own);
+  if (own.sa_handler == SIG_IGN) return;
+  struct sigaction by_default {};
+  by_default.sa_handler = SIG_DFL;
+  sigaction(SIGTSTP, &by_default, nullptr);
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  raise(SIGTSTP);
+  pthread_sigmask(SIG_UNBLOCK, &stop, nullptr);  // here it stops
+  pthread_sigmask(SIG_BLOCK, &stop, nullptr);
+  sigaction(SIGTSTP, &own, nullptr);
+}
+
 void SignalWatch::close() {
   if (!active_) return;
   active_ = false;

@@ -25,6 +25,11 @@ class SignalWatch {
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] std::optional<signalfd_siginfo> next();
 
+  // Does to this process what SIGTSTP does by default; returns when it has been continued. Where it
+  // is ignored, or nobody could continue the process (an orphaned group), it does nothing, and does
+  // nothing to ranks.
+  void stop_here() const;
+
   void close();
 
  private:

@@ -166,7 +166,7 @@ void Supervisor::pass_on(const signalfd_siginfo& info) {
     if (came_from_terminal(info) && getpgid(pid) == getpgrp()) continue;
     ::kill(pid, signal);
   }
-  if (signal == SIGTSTP) ::kill(getpid(), SIGSTOP);  // goes on here after SIGCONT
+  if (signal == SIGTSTP) signals_.stop_here();
 }
 
 // ---- deadlines

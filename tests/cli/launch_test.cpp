@@ -3,16 +3,21 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <pty.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstring>
 #include <iostream>
 #include <stdexcept>
+#include <thread>
 
 #include "cli/command.hpp"
+#include "launch/child.hpp"
 
 namespace muster::testing {
 namespace {
@@ -216,6 +221,60 @@ TEST(Launch, RanksDieWithABareStart) {
   for (const pid_t rank : ranks) EXPECT_TRUE(eventually([&] { return has_ended(rank); })) << rank;
   close(ends[0]);
   close(ends[1]);
+}
+
+// The launcher dies after it has forked a rank and before the rank has tied its life to it.
+TEST(Launch, ARankWhoseLauncherHasGoneEnds) {
+  const auto set_up = [](bool gone) {
+    launcher::ChildSetup setup;
+    setup.launcher = gone ? getpid() : getppid();
+    return launcher::set_up_child(setup) ? 50 : 51;
+  };
+  EXPECT_EQ(in_process([&] { return set_up(false); }).status, 50);
+  EXPECT_EQ(in_process([&] { return set_up(true); }).status, 1);
+}
+
+// A terminal sends its signals to every process of the foreground group: each rank gets one, not
+// that and the launcher's copy. In a group that nobody could continue, ^Z stops nothing.
+TEST(Launch, KeysOfATerminalReachEachRankOnce) {
+  int terminal = -1;
+  const pid_t pid = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (pid == 0) {
+    _exit(launch(options_for(2), [](std::uint32_t) {
+      struct sigaction tell {};
+      tell.sa_handler = [](int signal) {
+        const char* word = signal == SIGINT ? "interrupt\n" : "hangup\n";
+        if (write(1, word, strlen(word)) < 0 || signal == SIGHUP) _exit(0);
+      };
+      sigaction(SIGINT, &tell, nullptr);
+      sigaction(SIGHUP, &tell, nullptr);
+      if (write(1, "ready\n", 6) < 0) return 1;
+      sleep_for_ever();
+      return 0;
+    }));
+  }
+  ASSERT_GT(pid, 0);
+  std::string seen;
+  const auto has_seen = [&](const std::string& text, int times) {
+    return eventually([&] {
+      pollfd ready{terminal, POLLIN, 0};
+      char buffer[512];
+      const ssize_t got = poll(&ready, 1, 0) > 0 ? read(terminal, buffer, sizeof buffer) : 0;
+      if (got > 0) seen.append(buffer, static_cast<std::size_t>(got));
+      return count(seen, text) >= times;
+    });
+  };
+  EXPECT_TRUE(has_seen("ready", 2)) << seen;
+  EXPECT_EQ(write(terminal, "\x1a\x03", 2), 2);  // ^Z, ^C
+  EXPECT_TRUE(has_seen("interrupt", 2)) << seen;
+  std::this_thread::sleep_for(200ms);
+  kill(pid, SIGHUP);
+  EXPECT_TRUE(has_seen("hangup", 2)) << seen;
+  int status = 0;
+  EXPECT_TRUE(eventually([&] { return waitpid(pid, &status, WNOHANG) == pid; }));
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_EQ(count(seen, "interrupt"), 2) << seen;
+  close(terminal);
 }
 
 TEST(Launch, TagsAndBindsTheRanksOfABareStartToo) {
