@@ -34,8 +34,8 @@ muster::Result<std::vector<std::int32_t>> programming_model(Team& team) {
   const Result<void> ran = team.lanes(model_lanes, [&](auto& fabric) -> WaitStatus {
     const std::uint32_t lane = fabric.lane().value;
 
-    // The own part of the window is plain memory.
-    fabric.local(results)[lane] = work_of(fabric.rank().value, lane);
+    // The own part of the window is plain memory. Where a lane has several threads, one writes.
+    if (fabric.thread() == 0) fabric.local(results)[lane] = work_of(fabric.rank().value, lane);
 
     // The store above happens before every peer's code behind the barrier: its deposits release
     // what this lane wrote, and its waits acquire what the same lane of the peers wrote.
@@ -51,6 +51,7 @@ muster::Result<std::vector<std::int32_t>> programming_model(Team& team) {
   // Outside of lanes the results are ordinary values: team.lane ends when all its lanes have.
   std::vector<std::int32_t> values;
   const Result<void> read = team.lane([&](auto& fabric) {
+    if (fabric.thread() != 0) return;
     auto view = fabric.local(collected);
     for (std::int64_t i = 0; i < collected.size(); ++i) values.push_back(view[i]);
   });

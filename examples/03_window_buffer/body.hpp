@@ -39,8 +39,10 @@ muster::Result<std::vector<float>> window_buffer(Team& team) {
   const EpochBarrier leaving(team);  // of its own, since it carries no data
   std::vector<float> result;
   const Result<void> ran = team.lane([&](auto& fabric) -> WaitStatus {
-    for (std::int64_t i = 0; i < input.size(); ++i)
+    // The threads of the lane share the loop; on a host that is one thread.
+    for_each_index(fabric, input.size(), [&](std::int64_t i) {
       fabric.local(input)[i] = input_of(fabric.rank().value, i);
+    });
     if (const WaitStatus met = barrier.sync(fabric); met != WaitStatus::ok) return met;
 
     const Rank right{(fabric.rank().value + 1) % fabric.size()};
@@ -56,7 +58,8 @@ muster::Result<std::vector<float>> window_buffer(Team& team) {
     }
     // The neighbour must not change or free its window while it is still being read.
     const WaitStatus left = leaving.sync(fabric, use::exit);
-    for (std::int64_t i = 0; i < output.size(); ++i) result.push_back(fabric.local(output)[i]);
+    for (std::int64_t i = 0; i < output.size() && fabric.thread() == 0; ++i)
+      result.push_back(fabric.local(output)[i]);
     return left;
   });
   if (!ran) return ran.error();

@@ -63,14 +63,19 @@ muster::Result<std::vector<std::uint32_t>> arrival_rows(Team& team, Barrier barr
   const Result<void> ran = team.lane([&](auto& fabric) -> WaitStatus {
     if (const WaitStatus met = barrier.sync(fabric); met != WaitStatus::ok) return met;
 
-    for (std::uint32_t writer = 0; writer < fabric.size(); ++writer)
-      fabric.local(own)[writer] = fabric.read(barrier.rows().from(fabric.lane(), Rank{writer}));
+    for_each_index(fabric, fabric.size(), [&](std::int64_t column) {
+      const Rank writer{static_cast<std::uint32_t>(column)};
+      fabric.local(own)[column] = fabric.read(barrier.rows().from(fabric.lane(), writer));
+    });
+    fabric.converge();  // the whole row, whoever of the lane's threads wrote it
 
-    // Each rank puts its row into the table of rank 0; the second barrier carries it there.
+    // Each rank puts its row into the table of rank 0; the second barrier carries it there. Rank 0
+    // itself is notified by nobody, so what it puts to itself needs the flush.
     fabric.put(table, Rank{0}, table.at(fabric.rank().value, 0), own, 0, fabric.size());
+    fabric.flush();
     if (const WaitStatus met = published.sync(fabric); met != WaitStatus::ok) return met;
 
-    if (fabric.rank() == Rank{0})
+    if (fabric.rank() == Rank{0} && fabric.thread() == 0)
       for (std::int64_t i = 0; i < table.size(); ++i) rows.push_back(fabric.local(table)[i]);
     return WaitStatus::ok;
   });

@@ -53,8 +53,9 @@ muster::Result<LoadStore> remote_load_store(Team& team) {
   const EpochBarrier barrier(team);
   LoadStore result;
   const Result<void> ran = team.lane([&](auto& fabric) -> WaitStatus {
-    for (std::int64_t i = 0; i < own.size(); ++i)
+    for_each_index(fabric, own.size(), [&](std::int64_t i) {
       fabric.local(own)[i] = own_value(fabric.rank().value, i);
+    });
     // The neighbour's matrix must be complete before it is read. Pushing needs no barrier before it:
     // nobody else touches the places that are written.
     if (const WaitStatus met = barrier.sync(fabric); met != WaitStatus::ok) return met;
@@ -72,10 +73,13 @@ muster::Result<LoadStore> remote_load_store(Team& team) {
       fabric.remote_add(tile, sum, Rank{0}, box);
     });
 
-    // Everything that was pushed and added is visible to its owner behind this barrier.
+    // Everything that was pushed and added is visible to its owner behind this barrier. A barrier's
+    // deposits go to peers: what a rank has added to itself needs the flush.
+    fabric.flush();
     const WaitStatus met = barrier.sync(fabric);
     if (met != WaitStatus::ok) return met;
-    result = {copy_of(fabric, pulled), copy_of(fabric, pushed), copy_of(fabric, sum)};
+    if (fabric.thread() == 0)
+      result = {copy_of(fabric, pulled), copy_of(fabric, pushed), copy_of(fabric, sum)};
     return met;
   });
   if (!ran) return ran.error();

@@ -48,22 +48,27 @@ muster::Result<std::vector<float>> put_get(Team& team, const Form& form, bool pu
   const Result<void> ran = team.lane([&](auto& fabric) -> WaitStatus {
     const Rank right{(fabric.rank().value + 1) % fabric.size()};
     const Rank left{(fabric.rank().value + fabric.size() - 1) % fabric.size()};
-    for (std::int64_t i = 0; i < source.size(); ++i)
+    for_each_index(fabric, source.size(), [&](std::int64_t i) {
       fabric.local(source)[i] = matrix_value(fabric.rank().value, i);
+    });
+    fabric.converge();  // the matrix is complete, whoever of the lane's threads wrote it
+    const bool speaks = fabric.thread() == 0;
 
     if (pull) {
       // "My matrix is ready", to the one that will read it; then wait for the right one's.
-      fabric.notify(signals[0], left, 1, NotifyOp::set);
-      const WaitStatus ready = fabric.wait(signals[0], Compare::ge, 1);
-      if (ready != WaitStatus::ok) return ready;
-      get(fabric, transfer, right);
+      if (speaks) fabric.notify(signals[0], left, 1, NotifyOp::set);
     } else {
       // The deposit carries all chunks, so one wait is enough.
       put_signal(fabric, transfer, right, signals[0], 1);
-      const WaitStatus arrived = fabric.wait(signals[0], Compare::ge, 1);
-      if (arrived != WaitStatus::ok) return arrived;
     }
-    for (std::int64_t i = 0; i < target.size(); ++i) result.push_back(fabric.local(target)[i]);
+    // One thread waits, and all learn how it ended.
+    const WaitStatus waited =
+        fabric.converge(speaks ? fabric.wait(signals[0], Compare::ge, 1) : WaitStatus::ok);
+    if (waited != WaitStatus::ok) return waited;
+    if (pull) get(fabric, transfer, right);
+    fabric.converge();
+    for (std::int64_t i = 0; i < target.size() && speaks; ++i)
+      result.push_back(fabric.local(target)[i]);
     return WaitStatus::ok;
   });
   if (!ran) return ran.error();

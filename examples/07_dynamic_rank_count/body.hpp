@@ -37,17 +37,20 @@ muster::Result<std::vector<std::int32_t>> gather_all(Team& team) {
   std::vector<std::int32_t> result;
   const Result<void> ran = team.lane([&](auto& fabric) -> WaitStatus {
     const std::int64_t count = fabric.rank().value + 1;
-    for (std::int64_t i = 0; i < count; ++i) {
+    for_each_index(fabric, count, [&](std::int64_t i) {
       fabric.local(numbers)[i] = item(fabric.rank().value, i);
       fabric.local(table)[table.at(fabric.rank().value, i)] = item(fabric.rank().value, i);
-    }
+    });
+    fabric.converge();
 
     const auto mine = most.sized(1, count);
-    for_each_peer(fabric, [&](Rank peer) { put(fabric, mine, peer); });
+    for (std::uint32_t step = 1; step < fabric.size(); ++step)  // by the lane together
+      put(fabric, mine, Rank{(fabric.rank().value + step) % fabric.size()});
 
     const WaitStatus met = barrier.sync(fabric);
     if (met != WaitStatus::ok) return met;
-    for (std::int64_t i = 0; i < table.size(); ++i) result.push_back(fabric.local(table)[i]);
+    for (std::int64_t i = 0; i < table.size() && fabric.thread() == 0; ++i)
+      result.push_back(fabric.local(table)[i]);
     return met;
   });
   if (!ran) return ran.error();

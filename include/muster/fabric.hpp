@@ -12,7 +12,8 @@
 //
 //  1. A release notify to p carries: what this lane stored into its own windows; its puts, stores
 //     and adds addressed to p; and what this lane had itself acquired. It does not carry transfers
-//     to a third rank: those need flush() first (the profile `direct` carries them). It never
+//     to a third rank, nor to the own one, which nobody notifies: those need flush() first (the
+//     profile `direct` carries them). It never
 //     covers an unfinished async get.
 //  2. put_signal carries its own payload only.
 //  3. An acquire wait sees what every deposit contained in the value it read carried. A relaxed one
@@ -250,6 +251,12 @@ MUSTER_FN void for_each_peer(const F& fabric, Visit&& visit) {
     const std::uint32_t sum = fabric.rank().value + step;
     visit(Rank{sum < ranks ? sum : sum - ranks});
   }
+}
+
+// visit(index) for 0 <= index < count, shared out over the threads of the lane: a loop on a host.
+template <LaneIdentity F, class Visit>
+MUSTER_FN void for_each_index(const F& fabric, std::int64_t count, Visit&& visit) {
+  for (std::int64_t index = fabric.thread(); index < count; index += fabric.threads()) visit(index);
 }
 
 // A call that every rank of the team makes alike on this lane: its name, and what must agree.
