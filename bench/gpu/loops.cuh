@@ -53,7 +53,8 @@ __global__ void exchange_loop(Wires wires, std::uint32_t first, std::uint64_t* n
   });
 }
 
-// ---- the compare-and-swap barrier that Triton programs write: mark the peer's word, unmark the own
+// ---- the compare-and-swap barrier that Triton programs write: mark the peer's word, unmark the
+// own
 
 template <bool ordered>
 __global__ void swap_loop(Wires wires, std::uint64_t* nanoseconds) {

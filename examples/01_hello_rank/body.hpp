@@ -27,7 +27,8 @@ muster::Result<std::vector<std::uint32_t>> hello_rank(Team& team) {
     // A lane may have many threads (a block of a GPU); this needs one. On a host there is but one.
     if (fabric.thread() != 0) return WaitStatus::ok;
 
-    // Zero means "nothing yet", so rank r says r + 1. notify is one-sided: rank 0 need not be ready.
+    // Zero means "nothing yet", so rank r says r + 1. notify is one-sided: rank 0 need not be
+    // ready.
     const Signal mine = rows.from(fabric.lane(), fabric.rank());
     fabric.notify(mine, Rank{0}, fabric.rank().value + 1, NotifyOp::set);
     if (fabric.rank() != Rank{0}) return WaitStatus::ok;

@@ -1,5 +1,5 @@
-// Step 2: one program, many ranks, several lanes. Everybody runs the same text; who I am decides what
-// I do. Memory is each rank's own, and a window is the part of it that peers can reach.
+// Step 2: one program, many ranks, several lanes. Everybody runs the same text; who I am decides
+// what I do. Memory is each rank's own, and a window is the part of it that peers can reach.
 #pragma once
 
 #include <cstdint>

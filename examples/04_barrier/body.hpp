@@ -14,9 +14,10 @@
 
 namespace tutorial {
 
-// `rows` has one cell for each lane and writer, so no two ranks write one cell. The epoch counts the
-// calls: a cell that has reached it says that its writer has arrived at this call, or at a later one.
-// It lives in a counter beside the cells, so that the next call finds it, whoever makes it.
+// `rows` has one cell for each lane and writer, so no two ranks write one cell. The epoch counts
+// the calls: a cell that has reached it says that its writer has arrived at this call, or at a
+// later one. It lives in a counter beside the cells, so that the next call finds it, whoever makes
+// it.
 class HandMadeBarrier {
  public:
   explicit HandMadeBarrier(muster::Rows rows) : rows_(rows) {}

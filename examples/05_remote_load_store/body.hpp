@@ -1,7 +1,7 @@
 // Step 5: tiles to and from a peer's window, and adding to it.
 //
-// Each rank pulls a matrix from its right neighbour, pushes its own to the same neighbour, and adds it
-// to a sum on rank 0. All three go tile by tile, with ragged tiles at the ends.
+// Each rank pulls a matrix from its right neighbour, pushes its own to the same neighbour, and adds
+// it to a sum on rank 0. All three go tile by tile, with ragged tiles at the ends.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,8 @@ muster::Result<LoadStore> remote_load_store(Team& team) {
     for_each_index(fabric, own.size(), [&](std::int64_t i) {
       fabric.local(own)[i] = own_value(fabric.rank().value, i);
     });
-    // The neighbour's matrix must be complete before it is read. Pushing needs no barrier before it:
-    // nobody else touches the places that are written.
+    // The neighbour's matrix must be complete before it is read. Pushing needs no barrier before
+    // it: nobody else touches the places that are written.
     if (const WaitStatus met = barrier.sync(fabric); met != WaitStatus::ok) return met;
 
     const Rank right{(fabric.rank().value + 1) % fabric.size()};

@@ -1,5 +1,5 @@
-// 06_put_get: the neighbour's matrix by put and by get, whole, in chunks and pipelined; with --wrong
-// the requests that are refused, and why.
+// 06_put_get: the neighbour's matrix by put and by get, whole, in chunks and pipelined; with
+// --wrong the requests that are refused, and why.
 #include <fmt/core.h>
 
 #include "../common/command_line.hpp"

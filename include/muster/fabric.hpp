@@ -210,9 +210,9 @@ concept HandoffFabric = Fabric<F> && requires(F& fabric, Signal signal, Rank pee
 //   put_packets(slots, peer, at, tile, flag)
 //       the tile into the peer's slots. It carries the tile alone, and is ordered with nothing else
 //   wait_packets(tile, slots, at, flag) -> WaitStatus
-//       block until all of the calling thread's elements stand in the own slots with this very flag,
-//       and read them; each thread has its own status, converge(status) gives the lane's. Both sides
-//       use the same type of tile and the same number of threads
+//       block until all of the calling thread's elements stand in the own slots with this very
+//       flag, and read them; each thread has its own status, converge(status) gives the lane's.
+//       Both sides use the same type of tile and the same number of threads
 //   clear_packets(slots, at, lines)
 //       own slots to zero, where no packet can be in flight: between two barriers
 //
@@ -220,10 +220,10 @@ concept HandoffFabric = Fabric<F> && requires(F& fabric, Signal signal, Rank pee
 // reserved, it is what cleared slots hold. The slots are cleared before the count comes round.
 //
 // A slot may be written again once its reader has deposited to the writer, after it has read. Two
-// sets of slots that alternate give that where every rank sends to every peer in every call: packets
-// of call k+1 from q were sent after q had read all of call k, so who has received them may write
-// the set of call k again in call k+2. This holds for each thread by itself, for it writes what
-// its like reads. With one set, or where a peer is left out in between, it does not hold.
+// sets of slots that alternate give that where every rank sends to every peer in every call:
+// packets of call k+1 from q were sent after q had read all of call k, so who has received them may
+// write the set of call k again in call k+2. This holds for each thread by itself, for it writes
+// what its like reads. With one set, or where a peer is left out in between, it does not hold.
 template <class F, class Tile>
 concept PacketingWith = requires(F& fabric, Tile& tile, Slots slots, Rank peer, std::int64_t at,
                                  std::uint32_t flag) {

@@ -8,8 +8,8 @@
 
 namespace muster {
 
-// In each call every rank sends one tile of R x C elements of T to every peer, and receives one from
-// each:
+// In each call every rank sends one tile of R x C elements of T to every peer, and receives one
+// from each:
 //
 //   const std::uint32_t flag = exchange.begin(fabric);
 //   for (each peer) exchange.put(fabric, flag, peer, mine);
@@ -19,14 +19,14 @@ namespace muster {
 // Cost per rank and call, P ranks: 1 round, P-1 tiles in packets, no notify, no signal waited for.
 //
 // Slots: two sets for each lane, each with a place for every writer; calls alternate between them.
-// A slot of call k is written again in call k+2, by a rank that has received the packets of call k+1
-// from its reader, which had read call k before it sent them. So nobody may be left out of a call: a
-// rank with nothing to say sends its tile all the same.
+// A slot of call k is written again in call k+2, by a rank that has received the packets of call
+// k+1 from its reader, which had read call k before it sent them. So nobody may be left out of a
+// call: a rank with nothing to say sends its tile all the same.
 //
 // Who counts: the calling lane, its own counter, which is the flag of the last call. Flag 0 is
-// what cleared slots hold. After 2^32 - 1 calls the count comes round: then begin() meets the ranks,
-// clears the slots, meets them again, and starts from 1, since a slot that nobody has used for a
-// while could hold any flag.
+// what cleared slots hold. After 2^32 - 1 calls the count comes round: then begin() meets the
+// ranks, clears the slots, meets them again, and starts from 1, since a slot that nobody has used
+// for a while could hold any flag.
 //
 // After a wait that was not `ok` the count is advanced all the same; the slots are in an unknown
 // state. Make a new exchange on the team that shrink() returns.

@@ -129,9 +129,9 @@ class Team {
 
   // Runs body(fabric) as `count` lanes at once, each on a thread of its own (the first on the
   // calling one), and returns when all have ended. The body returns void, WaitStatus or
-  // Result<void>. With several lanes, one that ends with an error ends the waits of the others, here
-  // and on the peers, with `aborted`. The result is the first lane's error: what the body returned, or, where it
-  // returned void, whatever went wrong with one of its waits.
+  // Result<void>. With several lanes, one that ends with an error ends the waits of the others,
+  // here and on the peers, with `aborted`. The result is the first lane's error: what the body
+  // returned, or, where it returned void, whatever went wrong with one of its waits.
   template <class Body>
   Result<void> lanes(std::uint32_t count, Body&& body) {
     return run_lanes(count,
@@ -147,9 +147,10 @@ class Team {
 
   // ---- other teams -----------------------------------------------------------------------------
 
-  // Splits the team: ranks with the same `colour` (0 or more) form a team, numbered by `key`, then by
-  // their rank here. Each has signals and a failure of its own, but fails with this team as well;
-  // this team's windows can be used by it, with its own rank numbers. Teams may overlap and nest.
+  // Splits the team: ranks with the same `colour` (0 or more) form a team, numbered by `key`, then
+  // by their rank here. Each has signals and a failure of its own, but fails with this team as
+  // well; this team's windows can be used by it, with its own rank numbers. Teams may overlap and
+  // nest.
   [[nodiscard]] Result<Team> split(std::int32_t colour, std::int32_t key = 0);
 
   // Gives back everything that the team has allocated, and its own record: a job has room for 1024

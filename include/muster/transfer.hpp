@@ -162,8 +162,8 @@ MUSTER_FN Pending put_async(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>
 }
 
 // put, then a deposit into the peer's signal that carries all of it. A transfer of a single run is
-// the fabric's put_signal (contract 2); otherwise the deposit is a release notify behind the chunks,
-// which carries every earlier transfer to this peer as well (contract 1).
+// the fabric's put_signal (contract 2); otherwise the deposit is a release notify behind the
+// chunks, which carries every earlier transfer to this peer as well (contract 1).
 template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
 MUSTER_FN void put_signal(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
                           Rank peer, Signal signal, std::uint32_t value,

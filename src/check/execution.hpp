@@ -1,7 +1,7 @@
 // One execution: the state of the model, and the loop that runs its fibers.
 //
-// All operations that read no signal run as soon as their thread can; where every thread is blocked,
-// a Scheduler decides which read goes on and what it takes.
+// All operations that read no signal run as soon as their thread can; where every thread is
+// blocked, a Scheduler decides which read goes on and what it takes.
 #pragma once
 
 #include <boost/context/fiber.hpp>

@@ -106,8 +106,8 @@ class Explorer {
         report_.replay = fmt::format("{}{}", run_.is_exact_sc() ? "x" : "", search.path());
         return true;
       }
-      // On sc the minimal sets are enough as long as nothing goes wrong with them, since memory that
-      // is weaker shows all that sc does, and each cell only grows. Else every set is tried.
+      // On sc the minimal sets are enough as long as nothing goes wrong with them, since memory
+      // that is weaker shows all that sc does, and each cell only grows. Else every set is tried.
       const bool sc = options_.profile == Profile::sc;
       if (sc && !run_.is_exact_sc() && (run_.unexplained() || !run_.sensitivity().cells.empty())) {
         run_.exact_sc(true);

@@ -2,8 +2,8 @@
 //
 // Threads that share no cell, no element of a window and no converge cannot influence each other
 // within one launch, so the search tries the ways of one group while the others take their first.
-// Sharing is noted as it happens and kept over all executions of one exploration; where it turns out
-// late, the search begins again.
+// Sharing is noted as it happens and kept over all executions of one exploration; where it turns
+// out late, the search begins again.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Mutations of the checker's own rules. tests/mutants builds the engine with MUSTER_MUTANTS and holds
-// that breaking any one rule makes a test fail; everywhere else the hooks are constants.
+// Mutations of the checker's own rules. tests/mutants builds the engine with MUSTER_MUTANTS and
+// holds that breaking any one rule makes a test fail; everywhere else the hooks are constants.
 #pragma once
 
 #ifdef MUSTER_MUTANTS

@@ -3,9 +3,9 @@
 // put_packets is an agent of its own, as put_signal: its deposit carries the payload and nothing
 // else. wait_packets waits for the cell to be equal to the flag, and reads the payload.
 //
-// Writing a slot again is ordered after an earlier use of it by causality alone, as a read is before
-// a later write: a message that its reader has read has taken effect, and if the reader then told
-// somebody who told the writer, by whatever order, the next message comes later (contract 5).
+// Writing a slot again is ordered after an earlier use of it by causality alone, as a read is
+// before a later write: a message that its reader has read has taken effect, and if the reader then
+// told somebody who told the writer, by whatever order, the next message comes later (contract 5).
 #include <fmt/format.h>
 
 #include "check/execution.hpp"

@@ -21,7 +21,8 @@ Condition condition_of(const Look& look) {
   return {{}, look.compare, look.value};
 }
 
-// wait_any looks at its cells in order: it answers with `which` only where none before it must hold.
+// wait_any looks at its cells in order: it answers with `which` only where none before it must
+// hold.
 bool reachable(Execution& run, const PendingRead& read, std::size_t which) {
   for (std::size_t i = 0; i < which; ++i) {
     const Look& look = read.looks[i];

@@ -59,8 +59,8 @@ Result<void> Setup::sync() {
 }
 
 Result<std::vector<Message>> Setup::exchange(const Message& mine) {
-  // Two places that alternate: a rank that writes one again has passed the barrier of the exchange in
-  // between, which each reader entered after it had read.
+  // Two places that alternate: a rank that writes one again has passed the barrier of the exchange
+  // in between, which each reader entered after it had read.
   const auto place = static_cast<std::int64_t>(exchanges_++ % 2);
   fabric_.local(mailbox_)[place] = mine;
   if (Result<void> met = sync(); !met) return met.error();
@@ -175,8 +175,8 @@ Result<void> Setup::release(Allocation::Kind kind, std::uint64_t offset) {
 
 Result<void> Setup::close() {
   if (const auto agreed = agree("close()"); !agreed) return agreed.error();
-  // Everybody has come, so no lane runs any more. What the team itself talks through stays until the
-  // last member has passed the barrier below.
+  // Everybody has come, so no lane runs any more. What the team itself talks through stays until
+  // the last member has passed the barrier below.
   for (const Allocation& allocation : team_.allocations()) {
     if (!is_system(allocation)) clear(allocation, team_.process().job_rank);
   }

@@ -1,7 +1,7 @@
 // Each survivor says in its record that it is shrinking the team. Once every member has said so or
-// is gone, one of them decides: it writes the record of the new team and publishes its number in the
-// old one, with a compare-and-swap. Where the one that decides dies first, another takes over; a
-// number that is published stays.
+// is gone, one of them decides: it writes the record of the new team and publishes its number in
+// the old one, with a compare-and-swap. Where the one that decides dies first, another takes over;
+// a number that is published stays.
 #include "team/shrink.hpp"
 
 #include <fmt/format.h>

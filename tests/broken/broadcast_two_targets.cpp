@@ -1,5 +1,5 @@
-// A broadcast into two alternating targets and no word back. Two targets put the trouble off by one call:
-// the third writes what a slow rank still reads of the first.
+// A broadcast into two alternating targets and no word back. Two targets put the trouble off by one
+// call: the third writes what a slow rank still reads of the first.
 //
 // The checker must say: race, with at least 3 calls.
 #include "broken.hpp"
@@ -7,8 +7,8 @@
 namespace muster::broken {
 namespace {
 
-// Rank 0 sends to all; `targets` alternate from call to call. The readers may tell the root that they
-// have read, and the root may wait for that before it uses a target again.
+// Rank 0 sends to all; `targets` alternate from call to call. The readers may tell the root that
+// they have read, and the root may wait for that before it uses a target again.
 template <bool fixed>
 void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
   constexpr std::uint32_t targets = 2;

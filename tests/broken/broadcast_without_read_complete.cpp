@@ -6,8 +6,8 @@
 namespace muster::broken {
 namespace {
 
-// Rank 0 sends to all; `targets` alternate from call to call. The readers may tell the root that they
-// have read, and the root may wait for that before it uses a target again.
+// Rank 0 sends to all; `targets` alternate from call to call. The readers may tell the root that
+// they have read, and the root may wait for that before it uses a target again.
 template <bool fixed>
 void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
   constexpr std::uint32_t targets = 1;

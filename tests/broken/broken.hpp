@@ -1,5 +1,6 @@
-// What the broken protocols share. Each file has one protocol with one fault, and its corrected twin
-// (NAME_fixed), which differs in nothing but the fault: `fixed` is a template argument of the body.
+// What the broken protocols share. Each file has one protocol with one fault, and its corrected
+// twin (NAME_fixed), which differs in nothing but the fault: `fixed` is a template argument of the
+// body.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +52,8 @@ int fetch(F& fabric, WindowRef<int> window, Rank peer, std::int64_t at) {
 #endif
 #define MUSTER_BROKEN_CHECK(name, ...) MUSTER_CHECK(name, __VA_ARGS__)
 
-// The protocol and its twin, with the same options but for what the checker must say; `expiring`: so
-// many waits of an execution may expire.
+// The protocol and its twin, with the same options but for what the checker must say; `expiring`:
+// so many waits of an execution may expire.
 #define MUSTER_BROKEN_EXPIRING(name, kind, expiring, ...)                                     \
   MUSTER_BROKEN_CHECK(MUSTER_BROKEN_NAME(name), {__VA_ARGS__ __VA_OPT__(, ).group = "broken", \
                                                  .fails = Kind::kind, .expire = expiring}) {  \

@@ -1,8 +1,9 @@
-// A barrier on one counter for each rank, with puts before it and no flush. In the second call a fast
-// peer's deposit stands in for a slow one's, and a fast peer's release does not carry what the slow
-// one has put here.
+// A barrier on one counter for each rank, with puts before it and no flush. In the second call a
+// fast peer's deposit stands in for a slow one's, and a fast peer's release does not carry what the
+// slow one has put here.
 //
-// The checker must say: race, on rdma, with at least 3 ranks and 2 calls. (On direct it is correct.)
+// The checker must say: race, on rdma, with at least 3 ranks and 2 calls. (On direct it is
+// correct.)
 #include "broken.hpp"
 
 namespace muster::broken {

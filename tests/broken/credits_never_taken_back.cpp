@@ -1,7 +1,8 @@
-// A credit barrier that does not take its credits back. In the second call the first one's are still
-// there.
+// A credit barrier that does not take its credits back. In the second call the first one's are
+// still there.
 //
-// The checker must say: stale pass (with two calls; with one, that the cells are left over: credits).
+// The checker must say: stale pass (with two calls; with one, that the cells are left over:
+// credits).
 #include "broken.hpp"
 
 namespace muster::broken {

@@ -1,5 +1,5 @@
-// Each peer gives two credits a call and the waiter takes one of them back. The one that is left lets
-// the waiter through the next call before the peer has entered it.
+// Each peer gives two credits a call and the waiter takes one of them back. The one that is left
+// lets the waiter through the next call before the peer has entered it.
 //
 // The checker must say: stale pass.
 #include "broken.hpp"

@@ -1,5 +1,5 @@
-// A credit barrier that takes back one credit too many. The cell is negative in its waiter's view, and
-// the next call waits for ever.
+// A credit barrier that takes back one credit too many. The cell is negative in its waiter's view,
+// and the next call waits for ever.
 //
 // The checker must say: credits. (Then deadlock.)
 #include "broken.hpp"

@@ -1,5 +1,5 @@
-// A dissemination barrier (in round k each rank tells the one 2^k to its right) with puts before it and no
-// flush. What was put to another rank than the one that is told is carried by nobody.
+// A dissemination barrier (in round k each rank tells the one 2^k to its right) with puts before it
+// and no flush. What was put to another rank than the one that is told is carried by nobody.
 //
 // The checker must say: race, on rdma, with at least 4 ranks. (On direct it is correct.)
 #include "broken.hpp"

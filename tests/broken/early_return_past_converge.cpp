@@ -1,6 +1,6 @@
-// A thread whose wait has failed returns at once; its sibling stands at the converge for ever. The rule:
-// leave the loop, but still reach every converge. (Here the rank that has no peer to wait for stands for
-// the failed wait.)
+// A thread whose wait has failed returns at once; its sibling stands at the converge for ever. The
+// rule: leave the loop, but still reach every converge. (Here the rank that has no peer to wait for
+// stands for the failed wait.)
 //
 // The checker must say: divergence.
 #include "broken.hpp"

@@ -1,5 +1,5 @@
-// A barrier with the order `entry` (relaxed notify) where this kernel's own writes must be seen. Entry
-// speaks for earlier kernels alone.
+// A barrier with the order `entry` (relaxed notify) where this kernel's own writes must be seen.
+// Entry speaks for earlier kernels alone.
 //
 // The checker must say: race.
 #include "broken.hpp"

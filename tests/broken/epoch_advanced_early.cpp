@@ -1,5 +1,5 @@
-// Thread 0 advances the lane's epoch before its siblings have read it: there is no converge between their
-// reading and its writing.
+// Thread 0 advances the lane's epoch before its siblings have read it: there is no converge between
+// their reading and its writing.
 //
 // The checker must say: race.
 #include "broken.hpp"

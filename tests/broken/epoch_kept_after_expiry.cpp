@@ -1,5 +1,5 @@
-// A barrier that does not advance its epoch when a wait has expired, and is then called again. It waits for
-// the old epoch in the new call, and finds the deposits of the old one.
+// A barrier that does not advance its epoch when a wait has expired, and is then called again. It
+// waits for the old epoch in the new call, and finds the deposits of the old one.
 //
 // The checker must say: stale pass, where it lets a wait expire.
 #include "broken.hpp"

@@ -1,5 +1,5 @@
-// A barrier that waits for its epoch with eq. The cell grows: a peer that is one call ahead has raised it
-// before a slow waiter looks, and the value it waits for never comes back.
+// A barrier that waits for its epoch with eq. The cell grows: a peer that is one call ahead has
+// raised it before a slow waiter looks, and the value it waits for never comes back.
 //
 // The checker must say: deadlock.
 #include "broken.hpp"

@@ -1,5 +1,5 @@
-// A barrier with the order `exit` where data is to be read after it. Exit says that the readers of a
-// buffer have finished; it makes nothing visible.
+// A barrier with the order `exit` where data is to be read after it. Exit says that the readers of
+// a buffer have finished; it makes nothing visible.
 //
 // The checker must say: race.
 #include "broken.hpp"

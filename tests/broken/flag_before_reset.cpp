@@ -1,7 +1,8 @@
-// A central barrier: everybody adds to a counter at rank 0, which publishes a flag and then resets the
-// counter by a set. Whoever has seen the flag adds for the next call, unordered with the reset.
+// A central barrier: everybody adds to a counter at rank 0, which publishes a flag and then resets
+// the counter by a set. Whoever has seen the flag adds for the next call, unordered with the reset.
 //
-// The checker must say: clobber. (Where the reset wipes an arrival, the next call never ends: deadlock.)
+// The checker must say: clobber. (Where the reset wipes an arrival, the next call never ends:
+// deadlock.)
 #include "broken.hpp"
 
 namespace muster::broken {

@@ -1,5 +1,6 @@
-// Packets whose flag counts 1, 2, 1, 2 in two slots that are never cleared: with the third packet the flag
-// is the one that the first has left there, and the reader takes the old packet while the new one lands.
+// Packets whose flag counts 1, 2, 1, 2 in two slots that are never cleared: with the third packet
+// the flag is the one that the first has left there, and the reader takes the old packet while the
+// new one lands.
 //
 // The checker must say: race, with at least 3 calls.
 #include "broken.hpp"

@@ -1,6 +1,6 @@
 // A grid barrier whose cell is initialised by lane 0 of the kernel that uses it: TileScale's
-// init_barrier_gpu. Nothing orders the initialisation before another lane's arrival; an arrival that
-// it wipes is waited for for ever.
+// init_barrier_gpu. Nothing orders the initialisation before another lane's arrival; an arrival
+// that it wipes is waited for for ever.
 //
 // The checker must say: clobber. (And, where the set wins, everybody waits: deadlock.)
 #include "broken.hpp"

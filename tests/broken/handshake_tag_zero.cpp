@@ -1,5 +1,5 @@
-// A handshake whose tags are numbered from 0. The cell is 0 before anybody writes it, so the receiver,
-// which waits for it to change, waits for ever for the first tag.
+// A handshake whose tags are numbered from 0. The cell is 0 before anybody writes it, so the
+// receiver, which waits for it to change, waits for ever for the first tag.
 //
 // The checker must say: deadlock.
 #include "broken.hpp"

@@ -1,6 +1,7 @@
-// A barrier of the lanes of a rank on one sum, where each lane remembers the sum that it last waited for. A launch
-// with fewer lanes moves the sum on, and a lane that did not run waits, when it next does, for a sum that was
-// reached long ago. The lanes that run must move the others' counters too.
+// A barrier of the lanes of a rank on one sum, where each lane remembers the sum that it last
+// waited for. A launch with fewer lanes moves the sum on, and a lane that did not run waits, when
+// it next does, for a sum that was reached long ago. The lanes that run must move the others'
+// counters too.
 //
 // The checker must say: race, with at least 3 lanes.
 #include "broken.hpp"

@@ -1,5 +1,5 @@
-// A notify that every thread of the lane executes, where it was meant once for the lane. Each call gives
-// twice the credits that it takes back.
+// A notify that every thread of the lane executes, where it was meant once for the lane. Each call
+// gives twice the credits that it takes back.
 //
 // The checker must say: credits with one call, stale pass with two.
 #include "broken.hpp"

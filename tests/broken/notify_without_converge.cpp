@@ -1,5 +1,5 @@
-// Each thread of the lane writes its share, and thread 0 notifies, without a converge in between: it
-// speaks for its own share alone.
+// Each thread of the lane writes its share, and thread 0 notifies, without a converge in between:
+// it speaks for its own share alone.
 //
 // The checker must say: race.
 #include "broken.hpp"

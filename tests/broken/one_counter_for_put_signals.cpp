@@ -1,5 +1,6 @@
-// Two pieces travel by put_signal and add to one counter; the reader takes the first piece when the sum is
-// 1 and the second when it is 2. Each put_signal is a writer of its own: the second may come first.
+// Two pieces travel by put_signal and add to one counter; the reader takes the first piece when the
+// sum is 1 and the second when it is 2. Each put_signal is a writer of its own: the second may come
+// first.
 //
 // The checker must say: race, on rdma. (On direct they take effect at issue, one after the other.)
 #include "broken.hpp"

@@ -1,5 +1,6 @@
-// Packets whose flag comes round while the slots still hold it, for nobody has cleared them: the reader takes
-// the old packets for the new ones. (Here it comes round at once, 1 and 1 again; a 32-bit count takes longer.)
+// Packets whose flag comes round while the slots still hold it, for nobody has cleared them: the
+// reader takes the old packets for the new ones. (Here it comes round at once, 1 and 1 again; a
+// 32-bit count takes longer.)
 //
 // The checker must say: race.
 #include "broken.hpp"
@@ -14,8 +15,8 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
   (void)team.lane([&](auto& fabric) -> WaitStatus {
     auto mine = fabric.template tile<int, 1, 2>();
     auto theirs = fabric.template tile<int, 1, 2>();
-    // Ranks 0 and 1 exchange packets: what the other sends is also its word that it has read the last
-    // but one, which is what two sets of slots need. (In a ring of 3 nobody would say so.)
+    // Ranks 0 and 1 exchange packets: what the other sends is also its word that it has read the
+    // last but one, which is what two sets of slots need. (In a ring of 3 nobody would say so.)
     if (fabric.rank().value > 1) return WaitStatus::ok;
     const Rank other{1 - fabric.rank().value};
     for (std::uint32_t call = 0; call < calls; ++call) {

@@ -1,5 +1,6 @@
-// Packets in one set of slots, used again in the next call. A peer may not have read the last call's packets
-// when the next ones overwrite them. Two sets in turn mend it: packets of call k+1 tell that call k was read.
+// Packets in one set of slots, used again in the next call. A peer may not have read the last
+// call's packets when the next ones overwrite them. Two sets in turn mend it: packets of call k+1
+// tell that call k was read.
 //
 // The checker must say: race.
 #include "broken.hpp"

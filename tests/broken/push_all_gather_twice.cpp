@@ -1,5 +1,6 @@
-// An all_gather that pushes its part to everybody and tells them, called twice on one target without a
-// barrier at its entry: a fast rank's second part arrives while a slow one still reads the first.
+// An all_gather that pushes its part to everybody and tells them, called twice on one target
+// without a barrier at its entry: a fast rank's second part arrives while a slow one still reads
+// the first.
 //
 // The checker must say: race.
 #include "broken.hpp"

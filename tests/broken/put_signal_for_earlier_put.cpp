@@ -1,5 +1,5 @@
-// A put, then a put_signal of another piece to the same peer, whose signal is taken to speak for both. It
-// carries its own payload only.
+// A put, then a put_signal of another piece to the same peer, whose signal is taken to speak for
+// both. It carries its own payload only.
 //
 // The checker must say: race.
 #include "broken.hpp"

@@ -1,5 +1,5 @@
-// A rank puts to its right neighbour and tells its left one, which tells the right one. The release to
-// the left carries what was put to the left, and nothing that was put elsewhere.
+// A rank puts to its right neighbour and tells its left one, which tells the right one. The release
+// to the left carries what was put to the left, and nothing that was put elsewhere.
 //
 // The checker must say: race, on rdma. (On direct a release carries every earlier transfer.)
 #include "broken.hpp"

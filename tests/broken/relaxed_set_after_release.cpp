@@ -1,5 +1,6 @@
-// A release set says that the data is there; a relaxed one of the same thread, to the same cell, says that
-// one more step is done. A waiter for at least the first may read the second, which carries nothing.
+// A release set says that the data is there; a relaxed one of the same thread, to the same cell,
+// says that one more step is done. A waiter for at least the first may read the second, which
+// carries nothing.
 //
 // The checker must say: race.
 #include "broken.hpp"

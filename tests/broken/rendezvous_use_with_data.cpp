@@ -1,4 +1,5 @@
-// A barrier with the order `rendezvous` between a write and its reader. A rendezvous speaks for no data.
+// A barrier with the order `rendezvous` between a write and its reader. A rendezvous speaks for no
+// data.
 //
 // The checker must say: race.
 #include "broken.hpp"

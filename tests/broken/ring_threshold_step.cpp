@@ -1,6 +1,6 @@
-// A ring that passes its parts on in pieces: the sum for piece k of step s is s * pieces + k + 1, but
-// the code lets it grow by 1 a step. From the second step on, the wait is satisfied by the pieces of
-// the step before.
+// A ring that passes its parts on in pieces: the sum for piece k of step s is s * pieces + k + 1,
+// but the code lets it grow by 1 a step. From the second step on, the wait is satisfied by the
+// pieces of the step before.
 //
 // The checker must say: race.
 #include "broken.hpp"

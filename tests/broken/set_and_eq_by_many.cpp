@@ -1,5 +1,5 @@
-// One cell per rank that every peer sets to the call's number, awaited with eq. The sets of two peers
-// are unordered: nobody knows whose is there, or whether all have come.
+// One cell per rank that every peer sets to the call's number, awaited with eq. The sets of two
+// peers are unordered: nobody knows whose is there, or whether all have come.
 //
 // The checker must say: clobber.
 #include "broken.hpp"

@@ -1,7 +1,8 @@
-// A credit barrier that resets its cells by setting zero, where the peers add. A fast peer's credit for
-// the next call may be there already, and is wiped.
+// A credit barrier that resets its cells by setting zero, where the peers add. A fast peer's credit
+// for the next call may be there already, and is wiped.
 //
-// The checker must say: clobber. (Where the credit is wiped, the next call waits for ever: deadlock.)
+// The checker must say: clobber. (Where the credit is wiped, the next call waits for ever:
+// deadlock.)
 #include "broken.hpp"
 
 namespace muster::broken {

@@ -1,5 +1,5 @@
-// Packets: a slot is a target whose payload travels with its flag. The sender uses the slot for the second
-// packet without having heard that the first was read.
+// Packets: a slot is a target whose payload travels with its flag. The sender uses the slot for the
+// second packet without having heard that the first was read.
 //
 // The checker must say: race.
 #include "broken.hpp"

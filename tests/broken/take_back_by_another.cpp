@@ -1,5 +1,5 @@
-// Thread 0 of the lane waits for the credit and thread 1 takes it back. Although they meet in between,
-// nobody holds that together as soon as either is moved: the waiter alone may take back.
+// Thread 0 of the lane waits for the credit and thread 1 takes it back. Although they meet in
+// between, nobody holds that together as soon as either is moved: the waiter alone may take back.
 //
 // The checker must say: credits.
 #include "broken.hpp"

@@ -1,5 +1,5 @@
-// A take-back that has not taken effect when the waiter waits again: here by a put_signal to the own
-// rank, which is a transfer. The next wait may see the old credit once more.
+// A take-back that has not taken effect when the waiter waits again: here by a put_signal to the
+// own rank, which is a transfer. The next wait may see the old credit once more.
 //
 // The checker must say: stale pass, on rdma. (On direct the take-back takes effect at issue.)
 #include "broken.hpp"

@@ -1,6 +1,6 @@
-// A credit is taken back in the call after the one that it was given in. (The meeting itself rests on
-// epochs, so nobody passes too early; but the cell is never zero between calls, and a call that waits
-// for a credit of its own is let through by the last one's.)
+// A credit is taken back in the call after the one that it was given in. (The meeting itself rests
+// on epochs, so nobody passes too early; but the cell is never zero between calls, and a call that
+// waits for a credit of its own is let through by the last one's.)
 //
 // The checker must say: stale pass.
 #include "broken.hpp"

@@ -1,5 +1,5 @@
-// Two barrier objects (of two teams, say) share one row of credits. A credit that a peer gives for the
-// second lets a rank pass the first.
+// Two barrier objects (of two teams, say) share one row of credits. A credit that a peer gives for
+// the second lets a rank pass the first.
 //
 // The checker must say: stale pass.
 #include "broken.hpp"

@@ -1,5 +1,5 @@
-// Two lanes use the cells of lane 0, each adding and each waiting for its own call's sum. A deposit of the
-// other lane counts for both.
+// Two lanes use the cells of lane 0, each adding and each waiting for its own call's sum. A deposit
+// of the other lane counts for both.
 //
 // The checker must say: stale pass.
 #include "broken.hpp"

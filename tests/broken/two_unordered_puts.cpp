@@ -1,5 +1,6 @@
-// A block is put with its head still saying "empty"; then its head is put, saying "full", as the notice
-// that the block is there. Two transfers are unordered on a network: the first may land last.
+// A block is put with its head still saying "empty"; then its head is put, saying "full", as the
+// notice that the block is there. Two transfers are unordered on a network: the first may land
+// last.
 //
 // The checker must say: race, on rdma. (On direct transfers take effect at issue.)
 #include "broken.hpp"

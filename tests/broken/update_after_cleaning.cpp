@@ -1,5 +1,5 @@
-// A receiver goes on as soon as one of its peers has reported, and cleans the cell by a set for the next
-// round. The report of the other is still in flight and lands after the cleaning.
+// A receiver goes on as soon as one of its peers has reported, and cleans the cell by a set for the
+// next round. The report of the other is still in flight and lands after the cleaning.
 //
 // The checker must say: clobber.
 #include "broken.hpp"

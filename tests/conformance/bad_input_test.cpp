@@ -1,5 +1,5 @@
-// Wrong arguments: each gives an error that names the argument, its value and what would be right; the
-// rank that made the mistake gets it, the others hear of it, and nothing is corrupted or hangs.
+// Wrong arguments: each gives an error that names the argument, its value and what would be right;
+// the rank that made the mistake gets it, the others hear of it, and nothing is corrupted or hangs.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -15,8 +15,9 @@ namespace muster::conformance {
   return round * 4096 + lane.value * 256 + writer.value + 1;
 }
 
-// One round: every rank puts its stamp into its column of every rank's row, all meet by `first`, and
-// each finds the stamps of all; then all meet by `second`, so that the next round may overwrite them.
+// One round: every rank puts its stamp into its column of every rank's row, all meet by `first`,
+// and each finds the stamps of all; then all meet by `second`, so that the next round may overwrite
+// them.
 template <class F, class First, class Second>
 void exchange_round(F& fabric, Checks& checks, WindowRef<std::uint32_t> inbox,
                     WindowRef<std::uint32_t> outbox, std::uint32_t round, First first,
@@ -72,8 +73,8 @@ Result<void> data_each_round(Team& team) {
   });
 }
 
-// `entry`: what an earlier launch wrote is visible, though the notify is relaxed (the end of a launch
-// releases). `rendezvous`: the ranks meet.
+// `entry`: what an earlier launch wrote is visible, though the notify is relaxed (the end of a
+// launch releases). `rendezvous`: the ranks meet.
 template <class Team, class Barrier>
 Result<void> entry_and_rendezvous(Team& team) {
   const Exchange windows = make_exchange(team, 1);
@@ -157,8 +158,8 @@ Result<void> kinds_alternate(Team& team) {
 
 inline constexpr std::uint32_t near_wrap = 0xfffffff0U;
 
-// Moves a barrier's cells and counters to where the next calls wrap. One barrier before the move, so
-// that all have left earlier calls, and one after, so that nobody meets the old values.
+// Moves a barrier's cells and counters to where the next calls wrap. One barrier before the move,
+// so that all have left earlier calls, and one after, so that nobody meets the old values.
 template <class Team, class Barrier, class Set>
 Result<void> through_the_wrap(Team& team, Set set) {
   const Exchange windows = make_exchange(team, 1);

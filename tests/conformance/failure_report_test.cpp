@@ -1,4 +1,5 @@
-// How failures that nobody dies of are reported: abort, deadlines; and what waiting and memory cost.
+// How failures that nobody dies of are reported: abort, deadlines; and what waiting and memory
+// cost.
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// remote_add from all ranks at once: exact for integers, which wrap; for floats equal to some order,
-// so exact where every partial sum is.
+// remote_add from all ranks at once: exact for integers, which wrap; for floats equal to some
+// order, so exact where every partial sum is.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Windows and bulk transfers: zero at first, and what a deposit carries has arrived when it is seen.
+// Windows and bulk transfers: zero at first, and what a deposit carries has arrived when it is
+// seen.
 #pragma once
 
 #include <cstdint>
@@ -69,8 +70,8 @@ inline constexpr std::int64_t message = 37;  // elements
 inline constexpr std::uint32_t message_rounds = 12;
 
 // A ring: each rank hands its right neighbour a message each round, and goes on when the neighbour
-// has read it. `send(fabric, round)` must end in a deposit of `round` into sent; `receive` makes the
-// message visible in the inbox.
+// has read it. `send(fabric, round)` must end in a deposit of `round` into sent; `receive` makes
+// the message visible in the inbox.
 template <class F, class Send, class Receive>
 Result<void> pass_messages(F& fabric, Signals signals, WindowRef<std::int32_t> outbox,
                            WindowRef<std::int32_t> inbox, Send send, Receive receive) {
@@ -216,8 +217,8 @@ Result<void> acquired_is_carried_on(Team& team) {
   });
 }
 
-// Contract 1: a transfer to a third rank is carried after a flush. Rank 0 puts to the last rank, and
-// the news goes through all ranks between them.
+// Contract 1: a transfer to a third rank is carried after a flush. Rank 0 puts to the last rank,
+// and the news goes through all ranks between them.
 template <class Team>
 Result<void> flush_reaches_a_third_rank(Team& team) {
   const Signals signals = *team.signals(1);

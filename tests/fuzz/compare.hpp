@@ -28,7 +28,8 @@ struct Comparison {
 // Reference, checker with certificates, checker without.
 [[nodiscard]] Comparison compare(const Program& program);
 
-// The smallest program found that still differs, by dropping operations, threads' lists, conditions.
+// The smallest program found that still differs, by dropping operations, threads' lists,
+// conditions.
 [[nodiscard]] Program shrink(Program program);
 
 }  // namespace muster::fuzz

@@ -283,8 +283,8 @@ class Builder {
     }
   }
 
-  // Several lanes add to one cell of lane b, some after having heard of each other, and b waits now and
-  // then for what has come so far, or for less: what a certificate has to tell apart.
+  // Several lanes add to one cell of lane b, some after having heard of each other, and b waits now
+  // and then for what has come so far, or for less: what a certificate has to tell apart.
   void crowd() {
     const std::uint32_t b = random_.below(lanes());
     const std::uint32_t sum_cell = cell(), chain_cell = cell();
@@ -326,8 +326,8 @@ class Builder {
     }
   }
 
-  // Data of a kernel that a relaxed notify of the next one speaks for, or that is awaited relaxed by a
-  // kernel before the one that reads it.
+  // Data of a kernel that a relaxed notify of the next one speaks for, or that is awaited relaxed
+  // by a kernel before the one that reads it.
   void kernels() {
     const std::uint32_t a = random_.below(lanes()), b = other_lane(a);
     const std::uint32_t from = element(), to = element(), c = cell();

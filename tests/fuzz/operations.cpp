@@ -27,8 +27,8 @@ void State::run(std::size_t strand, const Events& set, std::set<Wrong>& wrong) {
   skip(strand);
 }
 
-// A converge, of the lane; or the end of the rank's kernel and the start of the next one, which also
-// acquires and releases for all lanes of the rank (contract 10).
+// A converge, of the lane; or the end of the rank's kernel and the start of the next one, which
+// also acquires and releases for all lanes of the rank (contract 10).
 void State::meet(std::size_t strand) {
   const bool kernel = op(strand).kind == Kind::boundary;
   const auto [first, last] = party(strand);

@@ -21,9 +21,9 @@
 //   - "reading" means the deposits that the value contains: the last set of the set of deposits and
 //     what is not before it. A deposit that a later set has overwritten gives no edge of either;
 //   - a release notify to p carries what its thread knows, and on `rdma` the effects of those
-//     operations on the channel (own lane, p) whose ISSUE its thread knows: its own, and by converge
-//     those of its siblings (not by signals between them). Known, not "issued earlier in this
-//     execution": what a sibling issued without a converge is not carried;
+//     operations on the channel (own lane, p) whose ISSUE its thread knows: its own, and by
+//     converge those of its siblings (not by signals between them). Known, not "issued earlier in
+//     this execution": what a sibling issued without a converge is not carried;
 //   - operations on the channel are put, put_async, remote_store, remote_add and notify. Not
 //     put_signal (it has an agent of its own) and not get: a release carries neither. A put_signal
 //     to the own rank is no exception;
@@ -40,10 +40,10 @@
 //   - a load before a relaxed notify is before it although no converge lies between (load buffering
 //     is not explored, CHECKER.md section 8).
 //
-// Kernels. A boundary ends the kernel of a rank and starts the next one, for all its threads together:
-// they meet as at a converge, across lanes. What they had read and not acquired they acquire. What they
-// know then, and the transfers whose issue they know then, is carried by every relaxed notify of the
-// new kernel (contract 10: the end of a kernel releases).
+// Kernels. A boundary ends the kernel of a rank and starts the next one, for all its threads
+// together: they meet as at a converge, across lanes. What they had read and not acquired they
+// acquire. What they know then, and the transfers whose issue they know then, is carried by every
+// relaxed notify of the new kernel (contract 10: the end of a kernel releases).
 //
 // Cells. A deposit has a set `must`: the deposits on its cell that precede it. They are those that
 // its thread knew (HB) or had read, and the plain notifies to that cell by its lane whose issue its
@@ -67,10 +67,10 @@
 // Deadlock. Somebody has not finished, and every such thread is blocked on the FULL content of its
 // cell (or at a converge): an execution exists in which they have looked too late.
 //
-// Credits. A cell that is promised to be zero is not when all have finished; a thread adds a negative
-// value (to any cell) and what its deposit must see is then below zero; at the end of a whole
-// execution, a thread has added a negative value to a cell that another has waited on, tested or
-// read.
+// Credits. A cell that is promised to be zero is not when all have finished; a thread adds a
+// negative value (to any cell) and what its deposit must see is then below zero; at the end of a
+// whole execution, a thread has added a negative value to a cell that another has waited on, tested
+// or read.
 //
 // Divergence. Nobody can go on, and a thread stands at a converge that a sibling which has returned
 // never reaches.
@@ -89,8 +89,8 @@ namespace muster::fuzz {
 enum class Wrong : std::uint8_t { race, deadlock, clobber, credits, divergence };
 [[nodiscard]] const char* name_of(Wrong wrong);
 
-// Rank after rank: what its threads logged, each list preceded by its length, then the final content
-// of its window.
+// Rank after rank: what its threads logged, each list preceded by its length, then the final
+// content of its window.
 using Outcome = std::vector<std::uint64_t>;
 
 struct Verdict {

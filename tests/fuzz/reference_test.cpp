@@ -118,7 +118,8 @@ TEST(Reference, ReleaseAndAcquireCarryStores) {
   }
 }
 
-// Contract 3: a relaxed wait sees nothing of what was carried; and a relaxed notify carries nothing.
+// Contract 3: a relaxed wait sees nothing of what was carried; and a relaxed notify carries
+// nothing.
 TEST(Reference, EitherEndRelaxedIsARace) {
   for (const Profile profile : weak_profiles) {
     EXPECT_EQ(
@@ -280,7 +281,8 @@ TEST(Reference, OrderedSetsDoNotClobber) {
   }
 }
 
-// rdma 2 and 3: another rank's cell is reached on another channel, which the release does not carry.
+// rdma 2 and 3: another rank's cell is reached on another channel, which the release does not
+// carry.
 TEST(Reference, DepositsToAThirdRankNeedAFlushToBeOrdered) {
   const auto program = [](Profile profile) {
     return ranks(profile, {{set(0, 2, 1), set(0, 1, 1)}, {wait(0, 1), set(0, 2, 2)}, {}});
@@ -358,8 +360,8 @@ TEST(Reference, TwoPutsOfTheSameBytes) {
   EXPECT_EQ(wrong(program(Profile::direct, {})), none);
 }
 
-// The table of operations: the source of a put is reusable on return, that of put_async at flush, or
-// when the target has acknowledged a release that came after it.
+// The table of operations: the source of a put is reusable on return, that of put_async at flush,
+// or when the target has acknowledged a release that came after it.
 TEST(Reference, SourceOfAPutReused) {
   const auto program = [](Kind kind, bool flushed) {
     std::vector<Op> code{store(0, 1), at_peer(kind, 1, 1, 0)};
@@ -423,8 +425,8 @@ TEST(Reference, PutSignalOverAnEarlierPut) {
   }
 }
 
-// Two put_signals add to one cell: when the sum is 2 both have come; each is its own writer, so a sum
-// of 1 may be either.
+// Two put_signals add to one cell: when the sum is 2 both have come; each is its own writer, so a
+// sum of 1 may be either.
 TEST(Reference, PutSignalsOnOneCell) {
   const auto program = [](std::uint32_t threshold) {
     return ranks(Profile::rdma, {{store(0, 7), put_signal(1, 1, 0, 0, 1, NotifyOp::add),
@@ -468,9 +470,9 @@ Program counter_barrier(Profile profile, bool flushed, bool with_data) {
   return program;
 }
 
-// The measured example of CHECKER.md: a barrier on one counter per rank, N = 3, 2 calls, put before the
-// barrier, is clean on direct and a race on rdma; the second deposit of a fast peer stands in for a
-// slow one's first. A flush mends it.
+// The measured example of CHECKER.md: a barrier on one counter per rank, N = 3, 2 calls, put before
+// the barrier, is clean on direct and a race on rdma; the second deposit of a fast peer stands in
+// for a slow one's first. A flush mends it.
 TEST(Reference, CounterOverTwoCalls) {
   const ReferenceOptions options{.max_states = 2'000'000};
   const auto kinds = [&](const Program& program) {
@@ -543,8 +545,8 @@ TEST(Reference, CountersAreDataOfTheLane) {
   EXPECT_EQ(wrong(threads(Profile::direct, {{look, advance, converge}, {look, converge}})), race);
 }
 
-// Contract 10: a relaxed notify speaks for the kernels before its own, and the next kernel has acquired
-// what this one has read relaxed.
+// Contract 10: a relaxed notify speaks for the kernels before its own, and the next kernel has
+// acquired what this one has read relaxed.
 TEST(Reference, KernelBoundariesOrder) {
   const Op boundary{.kind = Kind::boundary};
   for (const Profile profile : weak_profiles) {

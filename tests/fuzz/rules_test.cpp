@@ -1,5 +1,6 @@
-// Programs that hold one rule of the checker each: certificate, search and reference must agree on them,
-// and do not where the rule is broken (tests/mutants). What random programs rarely meet is here.
+// Programs that hold one rule of the checker each: certificate, search and reference must agree on
+// them, and do not where the rule is broken (tests/mutants). What random programs rarely meet is
+// here.
 #include <gtest/gtest.h>
 
 #include "compare.hpp"
@@ -41,8 +42,8 @@ void expect_agreement(const Program& program, const std::set<Wrong>& wrong) {
   EXPECT_EQ(result.difference.value_or(""), "") << to_string(program);
 }
 
-// The take-back is a transfer and may land before the second wait, which then blocks for ever; in the
-// first execution it is late.
+// The take-back is a transfer and may land before the second wait, which then blocks for ever; in
+// the first execution it is late.
 TEST(Rules, ANegativeAddInFlight) {
   const Op take_back{
       .kind = Kind::put_signal, .peer = 1, .value = ~0U, .op = NotifyOp::add, .to = 1, .from = 0};
@@ -52,8 +53,8 @@ TEST(Rules, ANegativeAddInFlight) {
                    {Wrong::deadlock});
 }
 
-// Either add alone satisfies the wait, and carries its own data alone. Which the first execution takes
-// is the engine's business: hence both.
+// Either add alone satisfies the wait, and carries its own data alone. Which the first execution
+// takes is the engine's business: hence both.
 TEST(Rules, TwoSetsThatSatisfy) {
   for (const Profile profile : {Profile::rdma, Profile::direct}) {
     for (const std::uint32_t looked_at : {0U, 1U}) {
@@ -65,8 +66,8 @@ TEST(Rules, TwoSetsThatSatisfy) {
   }
 }
 
-// Adds need not be in order on a cell that was once set: the wait for 3 is satisfied by the middle add
-// alone, whose data is read, and as well by the two others together.
+// Adds need not be in order on a cell that was once set: the wait for 3 is satisfied by the middle
+// add alone, whose data is read, and as well by the two others together.
 TEST(Rules, UnorderedAddsAfterASet) {
   for (const Profile profile : {Profile::rdma, Profile::direct}) {
     const Op go = wait(1, Compare::ge, 1);

@@ -70,7 +70,8 @@ Events State::closure(const Cell& cell, Events set) {
   return result;
 }
 
-// What the value of a set of deposits is made of: the last set, and the adds that are not before it.
+// What the value of a set of deposits is made of: the last set, and the adds that are not before
+// it.
 Events State::contained(const Cell& cell, const Events& set) {
   const Deposit* last = nullptr;
   for (const Deposit& d : cell.deposits) {
@@ -222,7 +223,8 @@ std::size_t State::counter(std::size_t strand) const {
 
 void State::access(const Knowledge& knows, std::size_t location, AccessKind kind, std::size_t event,
                    std::set<Wrong>& wrong) {
-  // From the latest back to the last write: what is older is before that write, or there was an error.
+  // From the latest back to the last write: what is older is before that write, or there was an
+  // error.
   for (auto earlier = accesses_.rbegin(); earlier != accesses_.rend(); ++earlier) {
     if (earlier->location != location) continue;
     if (earlier->kind != kind || kind == AccessKind::write) {

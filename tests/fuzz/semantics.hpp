@@ -110,8 +110,8 @@ class State {
 
   void skip(std::size_t strand);
   void meet(std::size_t strand);
-  // What the deposit carries: what its thread knows, or, relaxed, what it knew at its kernel's start;
-  // and `transfers`.
+  // What the deposit carries: what its thread knows, or, relaxed, what it knew at its kernel's
+  // start; and `transfers`.
   void tell(const Strand& self, Deposit& deposit, const Events& transfers) const;
   void signal(std::size_t strand, std::set<Wrong>& wrong);
   void read_cell(std::size_t strand, const Events& set);

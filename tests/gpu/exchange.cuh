@@ -1,5 +1,5 @@
-// A kernel that finds out whether a barrier holds: every thread of every rank writes a stamp to every
-// rank, all meet, and every thread checks what another thread of each rank has written.
+// A kernel that finds out whether a barrier holds: every thread of every rank writes a stamp to
+// every rank, all meet, and every thread checks what another thread of each rank has written.
 #pragma once
 
 #include <cstdint>

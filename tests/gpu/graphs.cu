@@ -88,8 +88,8 @@ __global__ void hold_up_kernel(const __grid_constant__ gpu::Handle handle, std::
   if (draw % 8 == 0) spin(draw / 8 % 200'000);
 }
 
-// Each stream has its own barrier, its own windows and its own order of delays. Not cooperative: the
-// kernels of both streams must be able to run at once (see probe.cu), and together they fit.
+// Each stream has its own barrier, its own windows and its own order of delays. Not cooperative:
+// the kernels of both streams must be able to run at once (see probe.cu), and together they fit.
 void two_streams() {
   for (const auto& devices : placements({2, 4})) {
     gpu::World world = make_world(devices);

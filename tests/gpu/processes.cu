@@ -16,7 +16,8 @@ using namespace muster::gpu_test;
 
 using ChildBody = void (*)(const gpu::Mesh& mesh, const std::vector<int>& devices);
 
-// How many GPUs there are, asked in a process of its own: this one must not use CUDA before it forks.
+// How many GPUs there are, asked in a process of its own: this one must not use CUDA before it
+// forks.
 int count_gpus_elsewhere() {
   const pid_t child = fork();
   if (child == 0) _exit(gpu_count());

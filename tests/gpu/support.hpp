@@ -1,5 +1,5 @@
-// What the GPU test programs share: they are plain programs, so that they can be copied to a machine
-// with a GPU and run there.
+// What the GPU test programs share: they are plain programs, so that they can be copied to a
+// machine with a GPU and run there.
 //
 //   int main() { return muster::gpu_test::run("name", {{"case", [] { ... }}, ...}); }
 //

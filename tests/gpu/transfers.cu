@@ -1,5 +1,5 @@
-// put, get, tiles and remote_add against what the host computes: fresh random data, poisoned targets,
-// every alignment, ragged tails, all element types.
+// put, get, tiles and remote_add against what the host computes: fresh random data, poisoned
+// targets, every alignment, ragged tails, all element types.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,6 @@
-// May a protocol whose signals clear themselves reset a cell by adding back, by setting zero, or not at
-// all? Each shape with each way, to be run by the checker; docs/self_clearing.md holds the answers.
+// May a protocol whose signals clear themselves reset a cell by adding back, by setting zero, or
+// not at all? Each shape with each way, to be run by the checker; docs/self_clearing.md holds the
+// answers.
 #include <cstdint>
 
 #include "muster/barrier.hpp"
@@ -40,8 +41,8 @@ void tell(F& fabric, Reset reset, Signal cell, Rank peer, std::uint32_t call) {
     fabric.notify(cell, peer, 1, NotifyOp::add);
 }
 
-// Each rank tells each peer and waits for each. With set_early a second barrier keeps the peers out of
-// the next call until all have cleared their cells.
+// Each rank tells each peer and waits for each. With set_early a second barrier keeps the peers out
+// of the next call until all have cleared their cells.
 template <Reset reset>
 void barrier(Team& team, std::uint32_t calls) {
   const Rows rows = *team.rows();

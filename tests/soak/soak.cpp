@@ -4,9 +4,9 @@
 //   muster_soak --barriers 2000 --starts 10    the short form that ctest runs
 //
 // For each number of ranks, as threads and as processes: `barriers` calls of each kind in runs of
-// random length, the kinds alternating, with random delays; behind each call the neighbour's data is
-// checked. Then `starts` jobs of 4 ranks are started and ended; afterwards this process has the same
-// descriptors, threads and children as before, and /dev/shm the same entries.
+// random length, the kinds alternating, with random delays; behind each call the neighbour's data
+// is checked. Then `starts` jobs of 4 ranks are started and ended; afterwards this process has the
+// same descriptors, threads and children as before, and /dev/shm the same entries.
 #include <dirent.h>
 #include <fmt/core.h>
 #include <sys/wait.h>

@@ -1,5 +1,5 @@
-// A board that processes write what happened to them on, so that a test can look at it from outside,
-// also when the writer has been killed. A file that all of them map, or anonymous memory.
+// A board that processes write what happened to them on, so that a test can look at it from
+// outside, also when the writer has been killed. A file that all of them map, or anonymous memory.
 #pragma once
 
 #include <fcntl.h>

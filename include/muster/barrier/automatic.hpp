@@ -11,8 +11,8 @@ namespace muster {
 enum class BarrierAlgorithm : std::uint8_t { automatic, flat, dissemination };
 
 // From so many ranks on the barrier in rounds is the faster one, where a rank deposits to one peer
-// after another and every rank has a core to itself. Measured, dissemination over flat, processes on
-// one host of 64 cores (Xeon, 2026-11-29, medians of 9):
+// after another and every rank has a core to itself. Measured, dissemination over flat, processes
+// on one host of 64 cores (Xeon, 2026-11-29, medians of 9):
 //
 //   ranks                        4     6     8    10    12    16    24    32    48
 //   a core each, pinned       1.09  1.11  0.98  1.11  0.90  0.69  0.58  0.45  0.35
@@ -42,8 +42,8 @@ template <class Team>
 }
 }  // namespace detail
 
-// EpochBarrier or DisseminationBarrier, whichever is faster for the team's ranks, or the one that is
-// asked for; every rank asks for the same. Cost, orders and what a failed wait leaves
+// EpochBarrier or DisseminationBarrier, whichever is faster for the team's ranks, or the one that
+// is asked for; every rank asks for the same. Cost, orders and what a failed wait leaves
 // behind are that one's. Both keep one epoch in the same rows, and an object only ever uses one of
 // them.
 class Barrier {

@@ -18,11 +18,12 @@ namespace muster {
 // Who advances: the calling lane, its own counter, after the waits. No deposit can be lost: one
 // writer per cell, values only grow, ge is wrap-safe, and a writer is at most one epoch ahead.
 //
-// Round k says: "I and the 2^k - 1 ranks to my left have arrived". So a deposit after the first must
-// carry on what the waits before it have acquired: one thread makes all rounds, each an acquire
-// wait before a release notify. With the use `entry` only the first notify is relaxed: what it
-// speaks for was released by the end of an earlier launch, but what came from other ranks was not.
-// A chain that acquires nothing (`exit`, `rendezvous`) carries nothing, and contract 5 orders it.
+// Round k says: "I and the 2^k - 1 ranks to my left have arrived". So a deposit after the first
+// must carry on what the waits before it have acquired: one thread makes all rounds, each an
+// acquire wait before a release notify. With the use `entry` only the first notify is relaxed: what
+// it speaks for was released by the end of an earlier launch, but what came from other ranks was
+// not. A chain that acquires nothing (`exit`, `rendezvous`) carries nothing, and contract 5 orders
+// it.
 //
 // A transfer to a rank that this one does not notify is carried by nobody: arrive flushes first,
 // unless the fabric is `direct`.

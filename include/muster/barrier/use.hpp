@@ -13,9 +13,10 @@ struct BarrierUse {
 
 // The three legal relaxed uses have names; any other weakening is refused by the checker.
 //
-// A barrier that sets its cells (EpochBarrier, DisseminationBarrier, SystemBarrier) keeps to one order
-// of notify: a peer that still waits for a release deposit may already read the relaxed one of the
-// next call in its place, and acquires nothing. Take a second barrier object for the other use.
+// A barrier that sets its cells (EpochBarrier, DisseminationBarrier, SystemBarrier) keeps to one
+// order of notify: a peer that still waits for a release deposit may already read the relaxed one
+// of the next call in its place, and acquires nothing. Take a second barrier object for the other
+// use.
 namespace use {
 
 // Everything before the barrier on every rank is visible to everything after it on every rank.

@@ -360,8 +360,8 @@ class Fabric {
   [[nodiscard]] bool knows(const char* what, std::uint32_t segment, std::uint64_t offset,
                            std::uint64_t bytes);
   void reject_peer(const char* what, Rank peer);
-  // Memory that belongs to nobody: what a view of a window that does not exist points to, so that the
-  // lane lives to report it.
+  // Memory that belongs to nobody: what a view of a window that does not exist points to, so that
+  // the lane lives to report it.
   [[nodiscard]] static std::byte* nowhere(std::uint64_t bytes);
   void reject_box(const char* what, std::int64_t window_rows, std::int64_t window_cols, Box box,
                   std::int64_t rows, std::int64_t cols);

@@ -159,8 +159,8 @@ MUSTER_FN void copy_run(const F& fabric, T* to, const T* from, std::int64_t coun
   for (std::int64_t i = fabric.thread(); i < count; i += fabric.threads()) to[i] = from[i];
 }
 
-// Does load and store reach a peer's memory on every run, as pointers? Known at compile time, so not
-// of a fabric that models several.
+// Does load and store reach a peer's memory on every run, as pointers? Known at compile time, so
+// not of a fabric that models several.
 template <class F>
 concept PointerFabric = DirectFabric<F> && requires(F& fabric, WindowRef<float> window, Rank peer) {
   typename std::bool_constant<(F::profile() >= Profile::direct)>;

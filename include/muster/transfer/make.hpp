@@ -121,8 +121,8 @@ requires detail::MatchingEnds<To, From>
   return make_transfer(to, from, Region{{}, {}, to.rows, to.cols}, chunks);
 }
 
-// One whose extents are partly `dynamic`: see DynamicTransfer::sized. Errors as above, and a dynamic
-// extent without a chunk.
+// One whose extents are partly `dynamic`: see DynamicTransfer::sized. Errors as above, and a
+// dynamic extent without a chunk.
 template <class To, class From>
 requires detail::MatchingEnds<To, From>
 [[nodiscard]] Result<DynamicTransfer<To, From>> make_dynamic_transfer(To to, From from,

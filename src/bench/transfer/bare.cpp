@@ -1,5 +1,5 @@
-// Messages by hand: store a flag, or copy and store a flag, and spin until the own flag is there. What
-// the cache lines and the copy alone cost.
+// Messages by hand: store a flag, or copy and store a flag, and spin until the own flag is there.
+// What the cache lines and the copy alone cost.
 #include <atomic>
 #include <cstdint>
 #include <cstring>

@@ -102,8 +102,8 @@ Contender muster_add(const Request& request) {
   });
 }
 
-// To every peer: puts, a barrier, and what arrived into a tile, as packets do. Two targets take turns:
-// the barrier of the next call tells that a target has been read.
+// To every peer: puts, a barrier, and what arrived into a tile, as packets do. Two targets take
+// turns: the barrier of the next call tells that a target has been read.
 template <std::int64_t elements>
 Contender put_and_barrier(const Request& request) {
   return contender("put, EpochBarrier, load", request, [](Team& team) {

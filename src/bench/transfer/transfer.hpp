@@ -1,6 +1,6 @@
 // `muster bench notify|put|get|remote_add|packet`: messages between the ranks of a host, beside the
-// same by hand. In one call every rank sends to its right neighbour and hears from its left (packet:
-// to and from every peer).
+// same by hand. In one call every rank sends to its right neighbour and hears from its left
+// (packet: to and from every peer).
 #pragma once
 
 #include <vector>

@@ -14,8 +14,8 @@ namespace muster::host {
 // The second detail of a set-up call. Two of those are compared by the team itself, in full.
 inline constexpr std::uint64_t set_up_call = ~0ULL;
 
-// One call of one lane of one rank. Read while its owner may write the next lap's: a reader that finds
-// another number before or after it has read nothing.
+// One call of one lane of one rank. Read while its owner may write the next lap's: a reader that
+// finds another number before or after it has read nothing.
 struct alignas(64) CallRecord {
   static constexpr std::size_t name_words = 5;
 
@@ -34,8 +34,8 @@ struct CallBoard {
 
   void write(std::uint32_t lane, std::uint64_t number, const Call& call);
 
-  // Has this rank made call `number` on the lane, and another one than `call`? Then what it made, in
-  // words; empty otherwise.
+  // Has this rank made call `number` on the lane, and another one than `call`? Then what it made,
+  // in words; empty otherwise.
   [[nodiscard]] std::string differs(std::uint32_t lane, std::uint64_t number,
                                     const Call& call) const;
 };

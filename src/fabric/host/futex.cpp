@@ -15,7 +15,8 @@ void futex_wait(std::uint32_t& word, std::uint32_t seen, std::chrono::nanosecond
   timespec limit{};
   limit.tv_sec = seconds.count();
   limit.tv_nsec = (time - seconds).count();
-  // Every way it can end (woken, changed, timed out, interrupted) leads the caller to look at the word again.
+  // Every way it can end (woken, changed, timed out, interrupted) leads the caller to look at the
+  // word again.
   syscall(SYS_futex, &word, FUTEX_WAIT, seen, &limit, nullptr, 0);
 }
 

@@ -23,7 +23,8 @@ class Job {
   Job& operator=(Job&&) = delete;
   ~Job();
 
-  // Maps what `fd` names and takes the descriptor over. An error where it is no job of this version.
+  // Maps what `fd` names and takes the descriptor over. An error where it is no job of this
+  // version.
   [[nodiscard]] static Result<Job> attach(int fd);
 
   [[nodiscard]] int fd() const { return fd_; }
@@ -37,7 +38,8 @@ class Job {
   // Gives the pages back; they read zero afterwards.
   void discard_heap(std::uint32_t rank, std::uint64_t offset, std::uint64_t bytes) const;
 
-  // Writes who the calling process is. Before exec as well as after it: the process keeps its number.
+  // Writes who the calling process is. Before exec as well as after it: the process keeps its
+  // number.
   void enlist(std::uint32_t rank) const;
 
  private:
@@ -48,8 +50,8 @@ class Job {
   std::uint64_t length_;
 };
 
-// A new job: anonymous memory, 0600, all zero but its header. Its descriptor is closed on exec until
-// keep_across_exec() says otherwise.
+// A new job: anonymous memory, 0600, all zero but its header. Its descriptor is closed on exec
+// until keep_across_exec() says otherwise.
 [[nodiscard]] Result<Job> create_job(const JobOptions& options);
 void keep_across_exec(int fd);
 

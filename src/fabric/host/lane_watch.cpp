@@ -114,8 +114,8 @@ void LaneWatch::sleep(const Awaited& awaited, const Progress& progress) const {
   const auto until = std::min(progress.next_look, deadline);
   nanoseconds time = std::max(nanoseconds(1000), nanoseconds(until - Clock::now()));
   sleepers.fetch_add(1, std::memory_order_relaxed);
-  // Pairs with the signal fence in Fabric::wake: from here on every depositor sees the count, or its deposit is
-  // seen below. Without that barrier the sleep must be short.
+  // Pairs with the signal fence in Fabric::wake: from here on every depositor sees the count, or
+  // its deposit is seen below. Without that barrier the sleep must be short.
   if (!barrier_everywhere()) time = std::min(time, nanoseconds(1'000'000));
   const std::uint32_t seen = load(awaited, std::memory_order_relaxed);
   if (!satisfies(seen, awaited.compare, awaited.value)) futex_wait(*awaited.word, seen, time);

@@ -25,7 +25,8 @@ class LaneWatch {
  public:
   LaneWatch(TeamContext& team, Lane lane) : team_(team), lane_(lane) {}
 
-  // Yields for a while, then sleeps, until the cell satisfies, the deadline passes or the team fails.
+  // Yields for a while, then sleeps, until the cell satisfies, the deadline passes or the team
+  // fails.
   [[nodiscard]] WaitStatus wait(const Awaited& awaited, std::memory_order order);
   [[nodiscard]] AnyStatus wait_any(const Awaited* awaited, std::uint32_t count,
                                    std::memory_order order);

@@ -25,7 +25,8 @@ inline constexpr std::uint32_t max_segments = 64;
 inline constexpr std::uint32_t no_rank = ~0U;
 inline constexpr std::size_t page = 4096;
 
-// How far a rank has come. Written by the rank itself; release, so that what it wrote before is seen with it.
+// How far a rank has come. Written by the rank itself; release, so that what it wrote before is
+// seen with it.
 enum class RankState : std::uint32_t { absent, joined, left };
 
 struct alignas(64) RankRecord {
@@ -34,20 +35,22 @@ struct alignas(64) RankRecord {
   std::atomic<std::uint64_t> start_time;  // from /proc, tells a recycled pid from the rank
   std::atomic<std::uint32_t> shrinking;   // the team that it is shrinking, plus 1
   cpu_set_t cores;                        // that it may run on; written before `joined`
-  // Lanes that sleep on a cell in this rank's memory. On a line of its own: notifying ranks read it each time.
+  // Lanes that sleep on a cell in this rank's memory. On a line of its own: notifying ranks read it
+  // each time.
   alignas(64) std::atomic<std::uint32_t> sleepers;
 };
 
 // What all members of a team share about it. Members are job ranks, by team rank.
 struct TeamRecord {
-  // A WaitStatus; the first failure wins and stays. Release by whoever fails the team, after `lost` and `reason`;
-  // acquire by who reports them.
+  // A WaitStatus; the first failure wins and stays. Release by whoever fails the team, after `lost`
+  // and `reason`; acquire by who reports them.
   std::atomic<std::uint32_t> status;
   std::atomic<std::uint32_t> failing;  // who writes `lost` and `reason`, once
   std::uint32_t lost;                  // the job rank that died or failed
   std::array<char, 500> reason;
 
-  // Shrinking: who decides (job rank plus 1), and the team that was decided upon (its number plus 1).
+  // Shrinking: who decides (job rank plus 1), and the team that was decided upon (its number plus
+  // 1).
   std::atomic<std::uint32_t> decider;
   std::atomic<std::uint32_t> successor;
 
@@ -68,8 +71,8 @@ struct JobHeader {
   std::uint32_t ranks;
   std::uint64_t rank_offset;  // of rank 0's region from the start of the file
   std::uint64_t rank_stride;
-  std::uint64_t cells;                   // per rank
-  std::uint64_t heap_bytes;              // per rank
+  std::uint64_t cells;       // per rank
+  std::uint64_t heap_bytes;  // per rank
 
   pthread_mutex_t lock;  // robust; guards the allocators and what is taken
   std::array<bool, max_teams> team_taken;

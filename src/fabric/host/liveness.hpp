@@ -1,4 +1,5 @@
-// Which ranks of a job are still alive. Death is seen by process descriptors, so it needs no help of the dead.
+// Which ranks of a job are still alive. Death is seen by process descriptors, so it needs no help
+// of the dead.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,9 @@ class Liveness {
   Liveness(const Liveness&) = delete;
   Liveness& operator=(const Liveness&) = delete;
 
-  // Has the process of the rank ended without leaving the job properly? False as well for a rank that has not
-  // said yet who it is. A rank that runs as a thread of this process is never lost: it fails by abort.
+  // Has the process of the rank ended without leaving the job properly? False as well for a rank
+  // that has not said yet who it is. A rank that runs as a thread of this process is never lost: it
+  // fails by abort.
   [[nodiscard]] bool is_lost(std::uint32_t rank);
 
  private:

@@ -71,7 +71,8 @@ std::uint64_t process_start_time(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string line;
   if (!std::getline(file, line)) return 0;
-  // The second field is the name in parentheses and may hold anything; the start is the 20th after it.
+  // The second field is the name in parentheses and may hold anything; the start is the 20th after
+  // it.
   const auto after_name = line.rfind(')');
   if (after_name == std::string::npos) return 0;
   std::istringstream rest(line.substr(after_name + 1));

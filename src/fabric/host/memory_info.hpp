@@ -9,8 +9,8 @@
 namespace muster::host {
 
 [[nodiscard]] std::uint64_t total_memory();
-// What this process may still take: what the machine has free, or what its control group leaves, whichever is
-// less.
+// What this process may still take: what the machine has free, or what its control group leaves,
+// whichever is less.
 [[nodiscard]] std::uint64_t available_memory();
 
 // "3.2 GiB", "512 B"

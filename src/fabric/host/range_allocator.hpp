@@ -8,8 +8,9 @@
 
 namespace muster::host {
 
-// First fit over a sorted list of free ranges. Two copies of the list: a change is made on the idle one and takes
-// effect with one store, so that a process that dies in between leaves the list as it was.
+// First fit over a sorted list of free ranges. Two copies of the list: a change is made on the idle
+// one and takes effect with one store, so that a process that dies in between leaves the list as it
+// was.
 class RangeAllocator {
  public:
   static constexpr std::uint32_t max_ranges = 4096;

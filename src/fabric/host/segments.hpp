@@ -1,5 +1,5 @@
-// The base addresses that a team's symmetric addresses count from: segment 0 is the job's own memory,
-// the others are memory that the ranks have brought.
+// The base addresses that a team's symmetric addresses count from: segment 0 is the job's own
+// memory, the others are memory that the ranks have brought.
 #pragma once
 
 #include <array>
@@ -33,8 +33,8 @@ class Segments {
   // `pieces` by team rank, `bytes` each. Owns their mappings.
   void adopt(std::uint32_t segment, std::vector<Piece> pieces, std::uint64_t bytes);
   void drop(std::uint32_t segment);
-  // All that `other` has brought, for the ranks that `from` names by their rank there. `other` keeps
-  // the mappings, and must outlive this.
+  // All that `other` has brought, for the ranks that `from` names by their rank there. `other`
+  // keeps the mappings, and must outlive this.
   void inherit(const Segments& other, const std::vector<std::uint32_t>& from);
 
   [[nodiscard]] bool is_own(std::uint32_t segment) const;

@@ -1,5 +1,5 @@
-// A team as one of its ranks sees it: who the members are, where their memory is, what has been allocated, and
-// whether the team has failed.
+// A team as one of its ranks sees it: who the members are, where their memory is, what has been
+// allocated, and whether the team has failed.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,8 @@ namespace muster::host {
 
 class Setup;
 
-// What a rank has of its job, for as long as it takes part. Rank threads of one process share the mapping.
+// What a rank has of its job, for as long as it takes part. Rank threads of one process share the
+// mapping.
 struct RankContext {
   std::shared_ptr<const Job> job;
   std::uint32_t job_rank = 0;
@@ -28,8 +29,8 @@ struct RankContext {
   std::chrono::milliseconds timeout{600'000};
   bool verify = false;
   std::uint32_t max_lanes = 8;
-  // The team of all, until shrink puts that of the survivors in its place. Whoever ends the rank lets
-  // go of it: it holds this context in turn.
+  // The team of all, until shrink puts that of the survivors in its place. Whoever ends the rank
+  // lets go of it: it holds this context in turn.
   std::shared_ptr<Setup> current{};
   std::mutex liveness_lock{};  // lanes take turns
   Liveness liveness;
@@ -72,11 +73,13 @@ class TeamContext {
   // A lane's view, without its watch.
   [[nodiscard]] LaneContext lane_context(Lane lane, std::uint32_t lanes) const;
 
-  // ---- which collective calls are made, in verifying runs ------------------------------------------
+  // ---- which collective calls are made, in verifying runs
+  // ------------------------------------------
   [[nodiscard]] CallBoard& board_of(Rank rank) const;
   [[nodiscard]] std::uint64_t next_call(Lane lane) { return ++calls_[lane.value]; }
 
-  // ---- the team's failure, the first of which stays -------------------------------------------------
+  // ---- the team's failure, the first of which stays
+  // -------------------------------------------------
   [[nodiscard]] WaitStatus status() const;
   [[nodiscard]] Error failure() const;  // once status() is not ok
   void fail(WaitStatus status, std::uint32_t job_rank, const std::string& reason);
@@ -84,7 +87,8 @@ class TeamContext {
   void look_for_lost_peers();
   [[nodiscard]] bool is_lost(std::uint32_t job_rank) const;
 
-  // ---- what was allocated ----------------------------------------------------------------------------
+  // ---- what was allocated
+  // ----------------------------------------------------------------------------
   void add(Allocation allocation);
   void remove(Allocation::Kind kind, std::uint64_t offset);
   [[nodiscard]] const Allocation* find(Allocation::Kind kind, std::uint64_t offset) const;

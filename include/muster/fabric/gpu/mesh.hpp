@@ -19,8 +19,8 @@ struct Mesh {
   }
 };
 
-// The meshes of `processes` processes that the caller is about to fork: number i is for child i. The
-// caller closes them all; a child first closes those of the others. A process must not use CUDA
+// The meshes of `processes` processes that the caller is about to fork: number i is for child i.
+// The caller closes them all; a child first closes those of the others. A process must not use CUDA
 // before it forks.
 [[nodiscard]] Result<std::vector<Mesh>> make_meshes(std::uint32_t processes);
 

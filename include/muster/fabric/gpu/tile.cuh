@@ -69,7 +69,8 @@ inline constexpr std::int64_t packets_in_line = 8;
   return std::uint64_t{flag} << 32U | word;
 }
 
-// Where a tile meets memory: a rectangle of rows x cols elements, `stride` elements from row to row.
+// Where a tile meets memory: a rectangle of rows x cols elements, `stride` elements from row to
+// row.
 template <class T>
 struct Patch {
   T* origin;

@@ -4,11 +4,13 @@
 //   auto world = gpu::World::create({.devices = {0, 1}}).value();    // rank 0 on GPU 0, 1 on GPU 1
 //   EpochBarrier barrier(world);
 //   world.launch(kernel, {.lanes = 4, .threads = 256}, barrier, n).value();
-//   world.sync().value();                                            // names what failed, if it did
+//   world.sync().value();                                            // names what failed, if it
+//   did
 //
 // with
 //
-//   __global__ void kernel(const __grid_constant__ gpu::Handle handle, EpochBarrier barrier, int n);
+//   __global__ void kernel(const __grid_constant__ gpu::Handle handle, EpochBarrier barrier, int
+//   n);
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,9 @@
 // The host fabric's packets. Included by muster/fabric/host.hpp.
 //
 // A message is the tile's bytes, and one flag in the last word of its last line. A flag for every
-// few bytes, as on a GPU, would be wrong here: the store of the flag is a release, so it says that all
-// lines are there, and a reader that polled each line would take it away from the writer half written.
+// few bytes, as on a GPU, would be wrong here: the store of the flag is a release, so it says that
+// all lines are there, and a reader that polled each line would take it away from the writer half
+// written.
 #pragma once
 
 #include <cstring>
