@@ -253,6 +253,7 @@ class Execution {
   void check_counter(Thread& self, std::size_t at, model::Access how);
 
   [[nodiscard]] std::uint32_t cell_index(std::uint32_t rank, std::uint32_t number) const;
+  void share(const Thread& self, Cell& cell);
   bool check_cell(Thread& self, Signal signal, Rank owner, Where where);
   [[nodiscard]] std::uint32_t channel(const Thread& thread, std::uint32_t target) const;
   Stamp next_on_channel(Thread& thread, std::uint32_t target);

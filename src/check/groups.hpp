@@ -37,6 +37,8 @@ class Groups {
     toucher = thread + 1;
   }
   void merge_all() {
+    if (all_) return;
+    all_ = true;
     for (std::uint32_t thread = 1; thread < parent_.size(); ++thread) merge(0, thread);
   }
 
@@ -46,6 +48,7 @@ class Groups {
  private:
   std::vector<std::uint32_t> parent_;
   bool changed_ = false;
+  bool all_ = false;
 };
 
 }  // namespace muster::check::engine

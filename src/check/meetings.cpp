@@ -91,8 +91,7 @@ Result<void> Execution::launch(Thread& self, std::uint32_t count,
       !contract(self, count >= 1 && count <= options_.lanes,
                 fmt::format("{} lanes asked for, 1 to {} can run", count, options_.lanes), where))
     return Error{ErrorCode::invalid_argument, "this many lanes cannot run"};
-  // A later launch knows what all lanes of the rank knew in the earlier one.
-  if (++self.launches > 1) groups_.merge_all();
+  ++self.launches;
   self.hb.join(self.pending);  // the start of a kernel acquires
   self.cause.join(self.pending);
   self.lane_results.assign(static_cast<std::size_t>(count) * options_.threads, Result<void>{});

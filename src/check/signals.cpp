@@ -98,10 +98,17 @@ Stamp Execution::new_agent(Thread& thread) {
   return stamp;
 }
 
+// A later launch of a rank knows what all its lanes knew in the earlier ones, and a signal from there
+// tells it to other ranks' lanes of any group.
+void Execution::share(const Thread& self, Cell& cell) {
+  if (threads_[self.rank * per_rank_].launches > 1) groups_.merge_all();
+  groups_.touch(cell.toucher, self.id);
+}
+
 Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t value, NotifyOp op,
                             Order order, const Bits* after, bool own_agent, Where where) {
   Cell& cell = cells_[index];
-  groups_.touch(cell.toucher, self.id);
+  share(self, cell);
   const bool remote = options_.profile == Profile::rdma && cell.rank != self.rank &&
                       !mutant("notify-known-at-issue");
   Bits before = cell.known(self.hb, own_agent ? nullptr : &self.issued);
@@ -273,7 +280,7 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
     const std::uint64_t key = Sensitivity::key(cell.rank, cell.number);
     if (kind != ReadKind::wait || (look.compare != Compare::ge && look.compare != Compare::gt))
       sensitivity_.mark(key);
-    groups_.touch(cell.toucher, self.id);
+    share(self, cell);
     if (i > 0) groups_.merge(cells_[read.looks[0].cell].toucher - 1, self.id);
     add_once(cell.readers, self.id);
     if (cell.readers.size() > 1) sensitivity_.mark_several(key);
