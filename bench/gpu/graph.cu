@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "bench/gpu/pair.hpp"
+#include "muster/packet.hpp"
 
 namespace {
 
@@ -59,6 +60,51 @@ __global__ void swap_kernel(Wires wires) {
       expected = 1;
   }
   __syncthreads();
+}
+
+// ---- 4 KiB exchanged in packets: 4 blocks of 256 threads, a float with its flag for each thread
+
+constexpr std::uint32_t packet_lanes = 4;
+constexpr std::uint32_t packet_threads = 256;
+using Packets = PacketExchange<float, 1, packet_threads>;
+
+// Two alternating sets of slots, and the count of calls in memory, as the real one has them.
+struct BareSlots {
+  std::uint64_t* theirs;
+  std::uint64_t* mine;
+  std::uint32_t* count;  // by block
+};
+
+__global__ void bare_packets_kernel(BareSlots slots, const float* from, float* to) {
+  using Packet = cuda::atomic_ref<std::uint64_t, cuda::thread_scope_system>;
+  const std::uint32_t flag = slots.count[blockIdx.x] + 1;
+  const std::uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
+  const std::uint32_t set = (flag & 1) * gridDim.x * blockDim.x;
+  const std::uint64_t word = __float_as_uint(from[at]);
+  Packet(slots.theirs[set + at])
+      .store(std::uint64_t{flag} << 32 | word, cuda::memory_order_relaxed);
+  std::uint64_t found = 0;
+  do {
+    found = Packet(slots.mine[set + at]).load(cuda::memory_order_relaxed);
+  } while (found >> 32 != flag);
+  to[at] = __uint_as_float(static_cast<std::uint32_t>(found));
+  __syncthreads();
+  if (threadIdx.x == 0) slots.count[blockIdx.x] = flag;
+}
+
+__global__ void packets_kernel(const __grid_constant__ gpu::Handle handle, Packets exchange,
+                               WindowRef<float> from, WindowRef<float> to) {
+  gpu::Fabric<gpu::Block<packet_threads>> fabric(handle);
+  const Rank peer{1 - fabric.rank().value};
+  const Box box{0, std::int64_t{fabric.lane().value} * packet_threads, 1, packet_threads};
+  auto mine = fabric.tile<float, 1, packet_threads>();
+  auto theirs = fabric.tile<float, 1, packet_threads>();
+  const std::uint32_t flag = exchange.begin(fabric);
+  fabric.load(mine, from, box);
+  exchange.put(fabric, flag, peer, mine);
+  const WaitStatus status = exchange.wait(fabric, flag, peer, theirs);
+  fabric.store(theirs, to, box);
+  (void)exchange.end(fabric, flag, status);
 }
 
 // A graph of `nodes` launches for each of the two GPUs.
@@ -147,6 +193,29 @@ std::vector<Contender> make_contenders(const Kept& pair) {
   return all;
 }
 
+void add_packets(std::vector<Contender>& all, const Kept& pair) {
+  gpu::World& world = pair->world;
+  constexpr std::int64_t floats = packet_lanes * packet_threads;
+  const auto from = need(world.window<float>({floats}));
+  const auto to = need(world.window<float>({floats}));
+  const auto slots = need(world.window<std::uint64_t>({2 * floats}));
+  const auto counts = need(world.window<std::uint32_t>({packet_lanes}));
+  const std::string bare = "bare packets, 4 KiB";
+  all.push_back(contender(pair, bare, "", [=](Rank rank, gpu::Stream stream) {
+    const gpu::World& here = pair->world;
+    const BareSlots words{here.address(slots, Rank{1 - rank.value}), here.address(slots, rank),
+                          here.address(counts, rank)};
+    bare_packets_kernel<<<packet_lanes, packet_threads, 0, stream>>>(
+        words, here.address(from, rank), here.address(to, rank));
+  }));
+  const Packets exchange(world);
+  const gpu::Shape shape{.lanes = packet_lanes, .threads = packet_threads, .cooperative = false};
+  need(world.prepare(packets_kernel, shape));
+  all.push_back(contender(pair, "muster packets, 4 KiB", bare, [=](Rank rank, gpu::Stream stream) {
+    need(pair->world.launch_on(rank.value, stream, packets_kernel, shape, exchange, from, to));
+  }));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -157,8 +226,9 @@ int main(int argc, char** argv) {
   }
   try {
     const Kept pair = make_pair();
-    return report("barriers between two GPUs, a kernel each, in a graph", make_contenders(pair),
-                  options);
+    std::vector<Contender> contenders = make_contenders(pair);
+    add_packets(contenders, pair);
+    return report("between two GPUs, a kernel each, in a graph", contenders, options);
   } catch (const std::exception& failure) {
     std::printf("FAILED: %s\n", failure.what());
     return 1;

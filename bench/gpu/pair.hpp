@@ -36,7 +36,7 @@ struct Pair {
 [[nodiscard]] inline std::shared_ptr<Pair> make_pair() {
   gpu::World world = need(gpu::World::create({.devices = {0, 1},
                                               .lanes = 132,
-                                              .bytes = 1U << 20U,
+                                              .bytes = 4U << 20U,
                                               .deadline = std::chrono::seconds(5),
                                               .verify = false}));
   const auto nanoseconds = need(world.window<std::uint64_t>({1}));

@@ -39,16 +39,16 @@ run() { # LOG SECONDS COMMAND...: runs it, keeps its output, notes how it ended
 
 if has tests; then
   for program in probe barriers transfers failures graphs attach processes; do
-    run "test_$program" 90 "$here/gpu_$program"
+    run "test_$program" 75 "$here/gpu_$program"
   done
 fi
 
 if has sanitizer && command -v compute-sanitizer > /dev/null; then
   export CUDA_VISIBLE_DEVICES=0 MUSTER_TEST_DEADLINE=30
   for tool in memcheck synccheck initcheck; do
-    run "sanitizer_${tool}_barriers" 60 compute-sanitizer --tool $tool --error-exitcode 9 \
+    run "sanitizer_${tool}_barriers" 40 compute-sanitizer --tool $tool --error-exitcode 9 \
       "$here/gpu_barriers" sanitized
-    run "sanitizer_${tool}_transfers" 60 compute-sanitizer --tool $tool --error-exitcode 9 \
+    run "sanitizer_${tool}_transfers" 40 compute-sanitizer --tool $tool --error-exitcode 9 \
       "$here/gpu_transfers" sanitized
   done
   unset CUDA_VISIBLE_DEVICES MUSTER_TEST_DEADLINE
@@ -57,7 +57,7 @@ fi
 if has benches; then
   for topic in barrier barrier_nccl grid graph transfer; do
     [ -x "$here/bench_gpu_$topic" ] || continue
-    run "bench_$topic" 90 "$here/bench_gpu_$topic" --json "$out/gpu_$topic.json"
+    run "bench_$topic" 55 "$here/bench_gpu_$topic" --json "$out/gpu_$topic.json"
   done
 fi
 
