@@ -28,7 +28,8 @@ __global__ void empty_handle_kernel(const __grid_constant__ gpu::Handle handle) 
   if (handle.ranks == 0) __trap();
 }
 
-// The least that a barrier of release and acquire needs when it stands alone: its epoch is in memory.
+// The least that a barrier of release and acquire needs when it stands alone: its epoch is in
+// memory.
 __global__ void bare_kernel(Wires wires, std::uint32_t* epoch) {
   if (threadIdx.x != 0) return;
   const std::uint32_t value = *epoch + 1;
