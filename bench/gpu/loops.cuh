@@ -40,7 +40,8 @@ struct Wires {
 };
 
 template <bool ordered>
-__global__ void exchange_loop(Wires wires, std::uint32_t first, std::uint64_t* nanoseconds) {
+__global__ void __launch_bounds__(1024)
+    exchange_loop(Wires wires, std::uint32_t first, std::uint64_t* nanoseconds) {
   if (threadIdx.x != 0) return;
   constexpr auto release = ordered ? cuda::memory_order_release : cuda::memory_order_relaxed;
   constexpr auto acquire = ordered ? cuda::memory_order_acquire : cuda::memory_order_relaxed;
@@ -57,7 +58,7 @@ __global__ void exchange_loop(Wires wires, std::uint32_t first, std::uint64_t* n
 // own
 
 template <bool ordered>
-__global__ void swap_loop(Wires wires, std::uint64_t* nanoseconds) {
+__global__ void __launch_bounds__(1024) swap_loop(Wires wires, std::uint64_t* nanoseconds) {
   constexpr auto release = ordered ? cuda::memory_order_release : cuda::memory_order_relaxed;
   constexpr auto acquire = ordered ? cuda::memory_order_acquire : cuda::memory_order_relaxed;
   time_calls(nanoseconds, [&] {
@@ -85,8 +86,9 @@ template <bool ordered>
 }
 
 template <class Coop, class Barrier, bool ordered>
-__global__ void scoped_loop(const __grid_constant__ gpu::Handle handle, Barrier barrier,
-                            WindowRef<std::uint64_t> nanoseconds) {
+__global__ void __launch_bounds__(1024)
+    scoped_loop(const __grid_constant__ gpu::Handle handle, Barrier barrier,
+                WindowRef<std::uint64_t> nanoseconds) {
   gpu::Fabric<Coop> fabric(handle);
   const WaitStatus status = barrier.scoped(
       fabric,
@@ -99,8 +101,9 @@ __global__ void scoped_loop(const __grid_constant__ gpu::Handle handle, Barrier 
 }
 
 template <class Coop, class Barrier, bool ordered>
-__global__ void single_loop(const __grid_constant__ gpu::Handle handle, Barrier barrier,
-                            WindowRef<std::uint64_t> nanoseconds) {
+__global__ void __launch_bounds__(1024)
+    single_loop(const __grid_constant__ gpu::Handle handle, Barrier barrier,
+                WindowRef<std::uint64_t> nanoseconds) {
   gpu::Fabric<Coop> fabric(handle);
   WaitStatus status = WaitStatus::ok;
   time_calls(fabric.local(nanoseconds).data(),

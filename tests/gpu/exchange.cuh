@@ -102,13 +102,12 @@ template <>
 }
 
 template <class Coop, class Barrier>
-__global__ void exchange_kernel(const __grid_constant__ gpu::Handle handle, Barrier barrier,
-                                Exchange exchange) {
+__global__ void __launch_bounds__(1024) exchange_kernel(const __grid_constant__ gpu::Handle handle,
+                                                        Barrier barrier, Exchange exchange) {
   if (!takes_part<Coop>()) return;
   gpu::Fabric<Coop> fabric(handle);
   exchange_rounds(
-      fabric, exchange, [&] { return barrier.sync(fabric); },
-      [&] { return barrier.sync(fabric, use::exit); });
+      fabric, exchange, [&] { return barrier.sync(fabric); }, [&] { return barrier.sync(fabric); });
 }
 
 }  // namespace muster::gpu_test

@@ -29,8 +29,7 @@ __global__ void replayed_kernel(const __grid_constant__ gpu::Handle handle, Barr
   std::uint32_t& next = fabric.local(round)[fabric.lane().value];
   exchange.first_round = next;
   exchange_rounds(
-      fabric, exchange, [&] { return barrier.sync(fabric); },
-      [&] { return barrier.sync(fabric, use::exit); });
+      fabric, exchange, [&] { return barrier.sync(fabric); }, [&] { return barrier.sync(fabric); });
   if (fabric.thread() == 0) next += exchange.rounds;
 }
 
