@@ -34,9 +34,8 @@ MUSTER_CHECK(hello_rank, {.ranks = 3, .calls = 1, .group = "tutorial", .about = 
 
 MUSTER_CHECK(programming_model,
              {.ranks = 3, .calls = 1, .lanes = 2, .group = "tutorial", .about = "step 02"}) {
-  judge(team, tutorial::programming_model(team), [&](const auto& values) {
-    return is_first(team) ? tutorial::check_model(values, team.size()) : muster::Result<void>();
-  });
+  judge(team, tutorial::programming_model(team, lanes),
+        [&](const auto& values) { return tutorial::check_model(values, team.size(), lanes); });
 }
 
 MUSTER_CHECK(window_buffer, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 03"}) {

@@ -21,17 +21,18 @@ inline constexpr std::uint32_t model_lanes = 2;
 
 // Returns the results of all ranks and lanes, ranks x lanes; every rank collects them for itself.
 template <class Team>
-muster::Result<std::vector<std::int32_t>> programming_model(Team& team) {
+muster::Result<std::vector<std::int32_t>> programming_model(Team& team,
+                                                            std::uint32_t lanes = model_lanes) {
   using namespace muster;
 
   // Set-up is collective: every rank makes the same calls in the same order.
-  const auto results = *team.template window<std::int32_t>({model_lanes});  // on each rank
-  const auto collected = *team.template window<std::int32_t>({team.size(), model_lanes});
+  const auto results = *team.template window<std::int32_t>({lanes});  // on each rank
+  const auto collected = *team.template window<std::int32_t>({team.size(), lanes});
   const EpochBarrier barrier(team);  // plain bytes over its own rows of signals
 
   // Two lanes of this rank run at once (threads here, thread blocks on a GPU). Lane k talks to lane
   // k of the peers, and lanes never share a signal, so they need not know of each other.
-  const Result<void> ran = team.lanes(model_lanes, [&](auto& fabric) -> WaitStatus {
+  const Result<void> ran = team.lanes(lanes, [&](auto& fabric) -> WaitStatus {
     const std::uint32_t lane = fabric.lane().value;
 
     // The own part of the window is plain memory. Where a lane has several threads, one writes.
@@ -60,10 +61,10 @@ muster::Result<std::vector<std::int32_t>> programming_model(Team& team) {
 }
 
 inline muster::Result<void> check_model(const std::vector<std::int32_t>& values,
-                                        std::uint32_t ranks) {
+                                        std::uint32_t ranks, std::uint32_t lanes = model_lanes) {
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    for (std::uint32_t lane = 0; lane < model_lanes; ++lane) {
-      const std::int32_t seen = values.at(rank * model_lanes + lane);
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      const std::int32_t seen = values.at(rank * lanes + lane);
       if (seen != work_of(rank, lane))
         return muster::Error{.code = muster::ErrorCode::mismatch,
                              .what = "lane " + std::to_string(lane) + " of rank " +
