@@ -3,13 +3,13 @@
 //
 //   ./my_ring                   checks both; exit code 1, for the first is refuted
 //   ./my_ring my_ring_fixed     checks the second alone
-#include <muster/check.hpp>
+#include "muster/check.hpp"
 
 namespace {
 
-// The number and, behind it, a deposit that says "number `call` is there". `credit` is what the fix
-// adds: the reader tells the writer that it has read, and the writer waits for that before it writes
-// the same place again (data outlives its readers).
+// The number and, behind it, a deposit that says "number `call` is there". `credit` is what the
+// fix adds: the reader tells the writer that it has read, and the writer waits for that before it
+// writes the same place again (data outlives its readers).
 template <muster::Fabric F>
 muster::WaitStatus pass_on(F& fabric, muster::WindowRef<int> inbox, muster::Signals signals,
                            std::uint32_t call, bool credit) {
@@ -42,6 +42,10 @@ void run_ring(muster::model::Team& team, std::uint32_t calls, bool credit) {
 
 }  // namespace
 
-MUSTER_CHECK(my_ring, {.ranks = 3, .calls = 2}) { run_ring(team, calls, false); }
+MUSTER_CHECK(my_ring, {.ranks = 3, .calls = 2}) {
+  run_ring(team, calls, false);
+}
 
-MUSTER_CHECK(my_ring_fixed, {.ranks = 3, .calls = 2}) { run_ring(team, calls, true); }
+MUSTER_CHECK(my_ring_fixed, {.ranks = 3, .calls = 2}) {
+  run_ring(team, calls, true);
+}

@@ -10,6 +10,7 @@ void Cell::reset() {
   count = 0;
   readings.clear();
   sets.clear();
+  flipped = false;
   taken_back_by.clear();
   readers.clear();
   consumed = 0;  // toucher stays: what is shared is known over all executions
@@ -30,10 +31,10 @@ std::uint32_t Cell::value(const Bits& set) const {
 }
 
 Bits Cell::contained(const Bits& set) const {
-  if (sets.empty() || mutant("overwritten-deposits-carry")) return set;
+  if ((sets.empty() && !flipped) || mutant("overwritten-deposits-carry")) return set;
   Bits part;
   set.each([&](std::uint32_t at) {
-    if (deposits[at].op == NotifyOp::set) part.clear();
+    if (deposits[at].op == NotifyOp::set || deposits[at].flips) part.clear();
     part.add(at);
   });
   return part;
@@ -45,14 +46,14 @@ Bits Cell::all() const {
   return bits;
 }
 
-Bits Cell::known(const Clock& clock, const Clock* issued) const {
+Bits Cell::known(const Clock& clock, const Clock* issued, LaneThreads lane) const {
   Bits bits;
   // Backwards, so that what a known deposit had to see needs no look of its own.
   for (std::uint32_t at = count; at-- > 0;) {
     if (bits.has(at)) continue;
     const Deposit& deposit = deposits[at];
     const bool sent = issued != nullptr && !mutant("L-without-own") && !deposit.own_agent &&
-                      issued->has(deposit.stamp);
+                      lane.has(deposit.thread) && issued->has(deposit.stamp);
     if (!sent && !clock.has(deposit.stamp)) continue;
     bits.add(at);
     if (!mutant("closure-of-L")) bits.add(deposit.before);

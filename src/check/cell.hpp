@@ -28,10 +28,11 @@ struct Deposit {
   NotifyOp op = NotifyOp::set;
   Order order = Order::release;
   bool own_agent = false;  // put_signal: a writer of its own
-  Stamp stamp;             // known to whoever's clock has reached it
-  Clock view;              // what a reader that acquires learns
-  Clock cause;             // program order and every reads-from edge up to here
-  Bits before;             // the deposits on this cell that its thread had to see; closed
+  bool flips = false;  // a hand or a take: it adds, and its value is all that the cell holds then
+  Stamp stamp;         // known to whoever's clock has reached it
+  Clock view;          // what a reader that acquires learns
+  Clock cause;         // program order and every reads-from edge up to here
+  Bits before;         // the deposits on this cell that its thread had to see; closed
   CallTag call;
   std::uint64_t depth = 0;  // of the chain of deposits up to this one
   std::source_location where;
@@ -41,6 +42,13 @@ struct Reading {
   std::uint32_t thread = 0;
   std::uint32_t epoch = 0;  // of the thread
   Bits set;
+};
+
+// The threads of one lane, which have neighbouring numbers.
+struct LaneThreads {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  [[nodiscard]] bool has(std::uint32_t thread) const { return thread - first < count; }
 };
 
 struct Cell {
@@ -53,6 +61,7 @@ struct Cell {
   std::uint32_t count = 0;
   std::vector<Reading> readings;
   Bits sets;                                 // which deposits are sets
+  bool flipped = false;                      // it is handed and taken
   std::vector<std::uint32_t> taken_back_by;  // threads that gave a negative add
   std::vector<std::uint32_t> readers;        // threads that waited, tested or read
   std::uint32_t toucher = 0;                 // for Groups
@@ -64,13 +73,13 @@ struct Cell {
   // The value of a set of deposits. Sets are ordered (or there was a clobber), and the order of
   // issue is one of their orders.
   [[nodiscard]] std::uint32_t value(const Bits& set) const;
-  // The part of a closed set that its value contains: from the last set on.
+  // The part of a closed set that its value contains: from the last set, hand or take on.
   [[nodiscard]] Bits contained(const Bits& set) const;
   [[nodiscard]] Bits all() const;
   // What a thread with this clock must see: deposits that happen before, and what was read by
   // itself or by readers that happen before. With `issued` also those of its lane that it knows to
   // be on their way: they take effect in program order (contract 4).
-  [[nodiscard]] Bits known(const Clock& clock, const Clock* issued) const;
+  [[nodiscard]] Bits known(const Clock& clock, const Clock* issued, LaneThreads lane) const;
 };
 
 }  // namespace muster::check::engine

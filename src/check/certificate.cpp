@@ -123,7 +123,7 @@ class WaitJudge {
     } else if (satisfied(set) != satisfied(taken_.set) && !mutant("D-test")) {
       return false;
     }
-    if (cell_.sets.empty() || set == taken_.set || mutant("D-lesson"))
+    if ((cell_.sets.empty() && !cell_.flipped) || set == taken_.set || mutant("D-lesson"))
       return true;  // adds: more teaches more
     const Lesson more = lesson(set);
     const Lesson less = lesson(taken_.set);

@@ -233,6 +233,7 @@ class Execution {
   void apply(const Decision& decision);
   void take(Thread& thread, std::uint32_t look, const Bits& set);
 
+  [[nodiscard]] LaneThreads lane_of(const Thread& self) const;
   Deposit& deposit(Thread& self, std::uint32_t cell, std::uint32_t value, NotifyOp op, Order order,
                    const Bits* after, bool own_agent, Where where);
   void check_clobber(Thread& self, const Cell& cell, const Deposit& deposit);

@@ -252,7 +252,7 @@ void Execution::free_cells(Thread& self, std::uint32_t first, std::uint32_t coun
   for (std::uint32_t number = first; number < first + count; ++number) {
     Cell& cell = cells_[cell_index(self.rank, number)];
     contract(self, cell.live, "signals are freed twice", where);
-    const Bits known = cell.known(self.hb, nullptr);
+    const Bits known = cell.known(self.hb, nullptr, {});
     if (!(known == cell.all()))
       found(self, Kind::race,
             fmt::format("{} frees {} with a deposit in flight", name_of_thread(self),

@@ -77,7 +77,7 @@ void Execution::end_packets(Thread& self, Span lines, Rank peer, std::uint32_t f
 void Execution::deposit_flag(Thread& self, Signal signal, Rank peer, std::uint32_t flag, bool agent,
                              Where where) {
   const std::uint32_t index = cell_index(peer.value, signal.cell);
-  const Bits earlier = cells_[index].known(self.cause, nullptr);
+  const Bits earlier = cells_[index].known(self.cause, nullptr, {});
   deposit(self, index, flag, NotifyOp::set, Order::release, &earlier, agent, where);
   Cost& cost = costs_[self.rank];  // packets are counted by their bytes
   --(peer.value == self.rank ? cost.own_notifies : cost.notifies);

@@ -98,11 +98,15 @@ Stamp Execution::new_agent(Thread& thread) {
   return stamp;
 }
 
-// A later launch of a rank knows what all its lanes knew in the earlier ones, and a signal from there
-// tells it to other ranks' lanes of any group.
+// A later launch of a rank knows what all its lanes knew in the earlier ones, and a signal from
+// there tells it to other ranks' lanes of any group.
 void Execution::share(const Thread& self, Cell& cell) {
   if (threads_[self.rank * per_rank_].launches > 1) groups_.merge_all();
   groups_.touch(cell.toucher, self.id);
+}
+
+LaneThreads Execution::lane_of(const Thread& self) const {
+  return {self.id - self.index, options_.threads};
 }
 
 Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t value, NotifyOp op,
@@ -111,7 +115,7 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   share(self, cell);
   const bool remote = options_.profile == Profile::rdma && cell.rank != self.rank &&
                       !mutant("notify-known-at-issue");
-  Bits before = cell.known(self.hb, own_agent ? nullptr : &self.issued);
+  Bits before = cell.known(self.hb, own_agent ? nullptr : &self.issued, lane_of(self));
   if (after != nullptr) before.add(*after);
   Deposit& made = cell.append();
   made.thread = self.id;
@@ -119,6 +123,8 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   made.op = op;
   made.order = order;
   made.own_agent = own_agent;
+  made.flips = after != nullptr;
+  if (made.flips) cell.flipped = true;
   made.before = std::move(before);
   made.call = self.call;
   const bool own = cell.rank == self.rank;
@@ -275,7 +281,7 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
     look.compare = conditions[i].compare;
     look.value = conditions[i].value;
     Cell& cell = cells_[look.cell];
-    look.must = cell.known(self.hb, &self.issued);
+    look.must = cell.known(self.hb, &self.issued, lane_of(self));
     look.newer = look.seen_count = 0;
     const std::uint64_t key = Sensitivity::key(cell.rank, cell.number);
     if (kind != ReadKind::wait || (look.compare != Compare::ge && look.compare != Compare::gt))

@@ -15,8 +15,8 @@ namespace {
 // The part of the driver's interface that is asked here; declared, so that it works without CUDA.
 using Status = int;
 using Device = int;
-constexpr int kMajor = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
-constexpr int kMinor = 76;
+constexpr int major_attribute = 75;  // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+constexpr int minor_attribute = 76;
 
 struct CloseLibrary {
   void operator()(void* library) const { dlclose(library); }
@@ -54,8 +54,8 @@ class Driver {
     call<Status(Device*, int)>("cuDeviceGet", &device, index);
     call<Status(char*, int, Device)>("cuDeviceGetName", name.data(), static_cast<int>(name.size()),
                                      device);
-    call<Status(int*, int, Device)>("cuDeviceGetAttribute", &major, kMajor, device);
-    call<Status(int*, int, Device)>("cuDeviceGetAttribute", &minor, kMinor, device);
+    call<Status(int*, int, Device)>("cuDeviceGetAttribute", &major, major_attribute, device);
+    call<Status(int*, int, Device)>("cuDeviceGetAttribute", &minor, minor_attribute, device);
     call<Status(std::size_t*, Device)>("cuDeviceTotalMem_v2", &bytes, device);
     return {{"name", name.data()},
             {"compute_capability", fmt::format("{}.{}", major, minor)},

@@ -15,8 +15,8 @@
 namespace muster::cli {
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kUsage = 2;
+constexpr int failed_status = 1;
+constexpr int usage_status = 2;
 
 // "muster bench barrier": the command as far as it was understood.
 std::string name_of_command(const CLI::App& app) {
@@ -50,11 +50,11 @@ int run(const std::vector<std::string>& words) {
 
   if (words.empty()) {
     fmt::print(stderr, "{}", app.help());
-    return kUsage;
+    return usage_status;
   }
   if (const std::string wrong = objection_to(words.front(), app); !wrong.empty()) {
     fmt::print(stderr, "muster: {}\nsee muster --help\n", wrong);
-    return kUsage;
+    return usage_status;
   }
   std::vector<std::string> arguments = words;
   for (CLI::App* verb : app.get_subcommands({})) {
@@ -68,10 +68,10 @@ int run(const std::vector<std::string>& words) {
   } catch (const CLI::ParseError& error) {
     const std::string name = name_of_command(app);
     fmt::print(stderr, "{}: {}\nsee {} --help\n", name, error.what(), name);
-    return kUsage;
+    return usage_status;
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: {}\n", name_of_command(app), error.what());
-    return kFailed;
+    return failed_status;
   }
   return status;
 }

@@ -23,7 +23,7 @@ namespace muster::cli {
 namespace {
 
 // What a shell returns for a program that is there and cannot be run.
-constexpr int kCannotRun = 126;
+constexpr int cannot_run_status = 126;
 
 struct Options {
   std::string ranks = "2";
@@ -54,7 +54,7 @@ int become_program(const host::Job& job, std::uint32_t rank, std::uint32_t ranks
   const char* hint = errno == ENOENT ? " (is its interpreter missing?)" : "";
   fmt::print(stderr, "muster: rank {} cannot run {}: {}{}\n", rank, file, std::strerror(errno),
              hint);
-  return kCannotRun;
+  return cannot_run_status;
 }
 
 int run(const Options& options, const std::vector<std::string>& words) {

@@ -13,13 +13,13 @@ struct FreeCpuSet {
 };
 using CpuSet = std::unique_ptr<cpu_set_t, FreeCpuSet>;
 
-constexpr int kMostCores = 1 << 16;
+constexpr int most_cores = 1 << 16;
 
 }  // namespace
 
 std::vector<int> allowed_cores() {
   // The kernel refuses a set that is too small for the cores that it knows; grow until it fits.
-  for (int count = 1024; count <= kMostCores; count *= 2) {
+  for (int count = 1024; count <= most_cores; count *= 2) {
     const CpuSet set(CPU_ALLOC(static_cast<std::size_t>(count)));
     const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(count));
     if (!set) return {};

@@ -17,7 +17,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr rlim_t kDescriptorsInUse = 64;  // a guess at what a process has open besides
+constexpr rlim_t descriptors_in_use = 64;  // a guess at what a process has open besides
 
 bool refuse(std::uint32_t rank, const char* what) {
   write_all(2, fmt::format("muster: rank {}: {}: {}\n", rank, what, std::strerror(errno)));
@@ -29,7 +29,7 @@ bool refuse(std::uint32_t rank, const char* what) {
 DescriptorLimit::DescriptorLimit(std::uint64_t wanted) {
   if (getrlimit(RLIMIT_NOFILE, &old_) != 0) return;
   rlimit more = old_;
-  more.rlim_cur = std::min<rlim_t>(old_.rlim_max, wanted + kDescriptorsInUse);
+  more.rlim_cur = std::min<rlim_t>(old_.rlim_max, wanted + descriptors_in_use);
   if (more.rlim_cur > old_.rlim_cur) raised_ = setrlimit(RLIMIT_NOFILE, &more) == 0;
 }
 

@@ -38,8 +38,8 @@ struct ChildSetup {
   const std::vector<int>* cores = nullptr;  // null: not bound
 };
 
-// Ties the process's life to the launcher's, gives it its input, output and core. False, with a line
-// on stderr, where that is not possible.
+// Ties the process's life to the launcher's, gives it its input, output and core. False, with a
+// line on stderr, where that is not possible.
 [[nodiscard]] bool set_up_child(const ChildSetup& setup);
 
 // Runs child(rank), writes out what is buffered, and ends the process. No exception gets out: it

@@ -22,7 +22,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr std::uint64_t kDescriptorsPerRank = 3;  // a handle and two pipes
+constexpr std::uint64_t descriptors_per_rank = 3;  // a handle and two pipes
 
 // Everything that the launcher holds while it has ranks.
 struct Launch {
@@ -35,7 +35,7 @@ struct Launch {
   std::vector<RankProcess> processes;
 
   explicit Launch(const LaunchOptions& given)
-      : options(given), descriptors(kDescriptorsPerRank * given.ranks) {
+      : options(given), descriptors(descriptors_per_rank * given.ranks) {
     if (options.tag_output) relay = std::make_unique<Relay>();
     if (options.bind == Bind::cores) cores = allowed_cores();
     processes.reserve(options.ranks);

@@ -25,7 +25,7 @@ struct LaunchOptions {
 };
 
 // The status that launch returns when the time limit is reached.
-inline constexpr int kTimeLimitStatus = 124;
+inline constexpr int time_limit_status = 124;
 
 // Forks `ranks` processes. In each of them runs child(rank), which may exec, and ends the process
 // with its value; an exception that leaves child ends the process by std::terminate. Rank 0 keeps
@@ -33,11 +33,11 @@ inline constexpr int kTimeLimitStatus = 124;
 // hold in the children; they are killed when this process (or the calling thread) dies.
 //
 // In the parent it returns when all ranks and all processes that they left behind have ended:
-//  - INT, TERM, HUP, QUIT, USR1, USR2, TSTP and CONT are passed on to all ranks; TSTP also stops the
-//    launcher, and a second INT kills the ranks;
+//  - INT, TERM, HUP, QUIT, USR1, USR2, TSTP and CONT are passed on to all ranks; TSTP also stops
+//    the launcher, and a second INT kills the ranks;
 //  - each rank that fails is named on stderr, in one line;
-//  - `grace` after a failure, and at the time limit, ranks that still run get TERM, a second later
-//    KILL; so do processes that outlive the ranks.
+//  - `grace` after a failure, and at the time limit, ranks that still run get TERM, a second
+//    later KILL; so do processes that outlive the ranks.
 // Returns the exit status of the rank that failed first (128 + n for signal n), 0 where none did,
 // 124 when the time limit was reached, 130 after the second INT, and 1 where the ranks could not be
 // started. Signals go to a process: call it where no other thread takes them.

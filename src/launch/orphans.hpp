@@ -8,8 +8,8 @@
 
 namespace muster::launcher {
 
-// While it lives, a process whose parent ends becomes a child of this one instead of init's. Children
-// that this process had before are none of its business.
+// While it lives, a process whose parent ends becomes a child of this one instead of init's.
+// Children that this process had before are none of its business.
 class Orphanage {
  public:
   Orphanage();

@@ -13,8 +13,8 @@
 namespace muster::launcher {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{64} << 10U;
-constexpr std::uint32_t kWakeIndex = ~0U;
+constexpr std::size_t buffer_bytes = std::size_t{64} << 10U;
+constexpr std::uint32_t wake_index = ~0U;
 
 void watch(int epoll, int fd, std::uint32_t index) {
   epoll_event event{};
@@ -50,8 +50,8 @@ Relay::Relay()
     : epoll_(epoll_create1(EPOLL_CLOEXEC)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       done_(eventfd(0, EFD_CLOEXEC)),
-      buffer_(kBufferBytes) {
-  watch(epoll_.get(), wake_.get(), kWakeIndex);
+      buffer_(buffer_bytes) {
+  watch(epoll_.get(), wake_.get(), wake_index);
 }
 
 Relay::~Relay() {
@@ -107,7 +107,7 @@ void Relay::loop() {
     std::string said;
     for (int i = 0; i < count; ++i) {
       const std::uint32_t index = events[static_cast<std::size_t>(i)].data.u32;
-      if (index != kWakeIndex) {
+      if (index != wake_index) {
         pump(streams_[index]);
         continue;
       }

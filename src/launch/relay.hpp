@@ -20,10 +20,10 @@ struct OutputPipes {
   Fd err;
 };
 
-// Reads two pipes for each rank and writes whole lines to this process's stdout and stderr. A thread
-// of its own does it: a reader who is slow to take the output must not keep the launcher from its
-// signals and deadlines. Whoever cannot take it at all (a closed pipe) ends the ranks' pipes too, so
-// that a rank that writes on gets SIGPIPE, as it would without the relay.
+// Reads two pipes for each rank and writes whole lines to this process's stdout and stderr. A
+// thread of its own does it: a reader who is slow to take the output must not keep the launcher
+// from its signals and deadlines. Whoever cannot take it at all (a closed pipe) ends the ranks'
+// pipes too, so that a rank that writes on gets SIGPIPE, as it would without the relay.
 class Relay {
  public:
   Relay();
@@ -39,8 +39,8 @@ class Relay {
   // Writes a line of the launcher's own to stderr, after what the ranks wrote before this call.
   void say(std::string line);
 
-  // All writers that count have ended: passes on what lies in the pipes and no more, since a process
-  // that nobody waits for may hold them open. done_fd() becomes readable afterwards.
+  // All writers that count have ended: passes on what lies in the pipes and no more, since a
+  // process that nobody waits for may hold them open. done_fd() becomes readable afterwards.
   void finish();
   [[nodiscard]] int done_fd() const { return done_.get(); }
 

@@ -9,7 +9,7 @@
 
 namespace muster::launcher {
 
-inline constexpr std::chrono::milliseconds kJoinDeadline{30'000};
+inline constexpr std::chrono::milliseconds join_deadline{30'000};
 
 // Called once by every rank of the job (and again, by all, for its next job). Rank 0 makes the
 // memory with create_fd and listens on an abstract unix socket, whose name comes from the user and
@@ -25,6 +25,6 @@ inline constexpr std::chrono::milliseconds kJoinDeadline{30'000};
 // first; what create_fd returned, on all ranks that have come; `system`.
 [[nodiscard]] Result<int> rendezvous(const LaunchedBy& self,
                                      const std::function<Result<int>()>& create_fd,
-                                     std::chrono::milliseconds deadline = kJoinDeadline);
+                                     std::chrono::milliseconds deadline = join_deadline);
 
 }  // namespace muster::launcher

@@ -128,7 +128,8 @@ void Gathering::notice_leaving(std::uint32_t rank) {
 }
 
 void Gathering::hand_out(int memory) {
-  // First the socket: who has the memory may come to the job's next meeting, and must not come here.
+  // First the socket: who has the memory may come to the job's next meeting, and must not come
+  // here.
   listener_.reset();
   guests_.clear();
   for (const Fd& rank : ranks_) {

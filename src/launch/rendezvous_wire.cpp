@@ -15,17 +15,17 @@
 namespace muster::launcher {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x6d75'7374'6572'0001ULL;  // "muster", version 1
-constexpr std::size_t kLongestMessage = 8192;
+constexpr std::uint64_t protocol_magic = 0x6d75'7374'6572'0001ULL;  // "muster", version 1
+constexpr std::size_t longest_message = 8192;
 
 struct HelloHeader {
-  std::uint64_t magic = kMagic;
+  std::uint64_t magic = protocol_magic;
   std::uint32_t rank = 0;
   std::uint32_t ranks = 0;
 };
 
 struct AnswerHeader {
-  std::uint64_t magic = kMagic;
+  std::uint64_t magic = protocol_magic;
   std::uint32_t failed = 0;
   std::uint32_t code = 0;
 };
@@ -34,7 +34,7 @@ template <class Header>
 std::string pack(const Header& header, std::string_view text) {
   std::string message(sizeof header, '\0');
   std::memcpy(message.data(), &header, sizeof header);
-  message += text.substr(0, kLongestMessage - sizeof header);
+  message += text.substr(0, longest_message - sizeof header);
   return message;
 }
 
@@ -89,12 +89,12 @@ bool send_hello(int socket, const LaunchedBy& self) {
 }
 
 std::optional<Hello> receive_hello(int socket) {
-  std::array<char, kLongestMessage> buffer;
+  std::array<char, longest_message> buffer;
   const ssize_t bytes = recv(socket, buffer.data(), buffer.size(), MSG_DONTWAIT);
   HelloHeader header;
   if (bytes < static_cast<ssize_t>(sizeof header)) return std::nullopt;
   std::memcpy(&header, buffer.data(), sizeof header);
-  if (header.magic != kMagic) return std::nullopt;
+  if (header.magic != protocol_magic) return std::nullopt;
   return Hello{header.rank, header.ranks,
                std::string(buffer.data() + sizeof header, buffer.data() + bytes)};
 }
@@ -124,7 +124,7 @@ void send_refusal(int socket, const Error& error) {
 }
 
 std::optional<Answer> receive_answer(int socket) {
-  std::array<char, kLongestMessage> buffer;
+  std::array<char, longest_message> buffer;
   iovec data{buffer.data(), buffer.size()};
   Control control{};
   msghdr message{};
@@ -142,7 +142,8 @@ std::optional<Answer> receive_answer(int socket) {
   AnswerHeader header;
   const bool whole = bytes >= static_cast<ssize_t>(sizeof header);
   if (whole) std::memcpy(&header, buffer.data(), sizeof header);
-  if (!whole || header.magic != kMagic || (header.failed == 0 && !answer.memory.is_open())) {
+  if (!whole || header.magic != protocol_magic ||
+      (header.failed == 0 && !answer.memory.is_open())) {
     answer.error = Error{ErrorCode::mismatch, "rank 0 speaks another version of muster"};
   } else if (header.failed != 0) {
     answer.error = Error{static_cast<ErrorCode>(header.code),

@@ -5,7 +5,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr std::array kPassedOn{SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
+constexpr std::array passed_on{SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
 }  // namespace
@@ -14,8 +14,9 @@ SignalWatch::SignalWatch() {
   sigset_t watched;
   sigemptyset(&watched);
   sigaddset(&watched, SIGCHLD);
-  for (const int signal : kPassedOn) sigaddset(&watched, signal);
-  // A blocked signal is queued even where it is ignored, so a program under nohup passes HUP on too.
+  for (const int signal : passed_on) sigaddset(&watched, signal);
+  // A blocked signal is queued even where it is ignored, so a program under nohup passes HUP on
+  // too.
   pthread_sigmask(SIG_BLOCK, &watched, &old_mask_);
 
   struct sigaction action {};

@@ -14,13 +14,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kStopPatience = 1s;    // from SIGTERM to SIGKILL
-constexpr auto kOrphanPatience = 1s;  // the same for processes that outlive the ranks, and before
-constexpr int kInterrupted = 128 + SIGINT;
+constexpr auto stop_patience = 1s;    // from SIGTERM to SIGKILL
+constexpr auto orphan_patience = 1s;  // the same for processes that outlive the ranks, and before
+constexpr int interrupted_status = 128 + SIGINT;
 
 // What an event belongs to; below these, a rank.
-constexpr std::uint32_t kSignals = ~0U;
-constexpr std::uint32_t kRelay = ~0U - 1;
+constexpr std::uint32_t signals_event = ~0U;
+constexpr std::uint32_t relay_event = ~0U - 1;
 
 void watch(int epoll, int fd, std::uint32_t what) {
   epoll_event event{};
@@ -56,8 +56,8 @@ Supervisor::Supervisor(const LaunchOptions& options, std::vector<RankProcess> pr
       orphanage_(orphanage),
       relay_(relay),
       epoll_(epoll_create1(EPOLL_CLOEXEC)) {
-  watch(epoll_.get(), signals_.fd(), kSignals);
-  if (relay_ != nullptr) watch(epoll_.get(), relay_->done_fd(), kRelay);
+  watch(epoll_.get(), signals_.fd(), signals_event);
+  if (relay_ != nullptr) watch(epoll_.get(), relay_->done_fd(), relay_event);
   for (std::uint32_t rank = 0; rank < processes_.size(); ++rank) {
     watch(epoll_.get(), processes_[rank].handle.get(), rank);
     alive_.insert(processes_[rank].pid);
@@ -100,9 +100,9 @@ void Supervisor::wait_for_events(Deadline until) {
       epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
   for (int i = 0; i < ready; ++i) {
     const std::uint32_t what = events[static_cast<std::size_t>(i)].data.u32;
-    if (what == kSignals) {
+    if (what == signals_event) {
       on_signals();
-    } else if (what == kRelay) {
+    } else if (what == relay_event) {
       relay_done_ = true;
     } else {
       on_end_of(what);
@@ -157,7 +157,7 @@ void Supervisor::pass_on(const signalfd_siginfo& info) {
   const auto signal = static_cast<int>(info.ssi_signo);
   if (signal == SIGINT && ++interrupts_ == 2) {
     say(fmt::format("interrupted again; killing {}", count(alive_.size(), "rank", "ranks")));
-    status_ = kInterrupted;
+    status_ = interrupted_status;
     kill();
     return;
   }
@@ -191,14 +191,14 @@ void Supervisor::on_deadlines() {
   if (alive_.empty()) return;
   if (phase_ == Phase::stopping && passed(kill_at_)) {
     say(fmt::format("{} did not end within {}; killing", name(running_ranks()),
-                    seconds(kStopPatience)));
+                    seconds(stop_patience)));
     kill();
   }
   if (phase_ != Phase::running) return;
   if (passed(time_limit_)) {
     say(fmt::format("time limit of {} reached; stopping {}", seconds(options_.timeout),
                     count(alive_.size(), "rank", "ranks")));
-    if (!status_) status_ = kTimeLimitStatus;
+    if (!status_) status_ = time_limit_status;
     stop();
   } else if (passed(grace_over_)) {
     grace_over_.reset();
@@ -212,7 +212,7 @@ void Supervisor::on_deadlines() {
 
 void Supervisor::stop() {
   phase_ = Phase::stopping;
-  kill_at_ = Clock::now() + kStopPatience;
+  kill_at_ = Clock::now() + stop_patience;
   signal_all(SIGTERM);
   signal_all(SIGCONT);  // a stopped rank would not see the other
 }
@@ -238,7 +238,7 @@ void Supervisor::end_orphans() {
                       count(left.size(), "process", "processes")));
     }
     std::set<pid_t> told;
-    const auto until = Clock::now() + kOrphanPatience;
+    const auto until = Clock::now() + orphan_patience;
     while (!left.empty() && Clock::now() < until) {
       for (const pid_t pid : left) {
         if (signal == 0 || !told.insert(pid).second) continue;
@@ -259,7 +259,7 @@ void Supervisor::end_relay() {
   while (!relay_done_) {
     const int before = interrupts_;
     wait_for_events({});
-    if (interrupts_ != before && !relay_done_) _exit(kInterrupted);
+    if (interrupts_ != before && !relay_done_) _exit(interrupted_status);
   }
 }
 

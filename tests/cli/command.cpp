@@ -32,8 +32,8 @@ std::string read_all(int fd) {
   return text;
 }
 
-// A file in memory. For appending: a program and its children may share it, each with a place of its
-// own.
+// A file in memory. For appending: a program and its children may share it, each with a place of
+// its own.
 Fd memory_file(const std::string& content = {}) {
   Fd file(memfd_create("muster-test", MFD_CLOEXEC));
   EXPECT_TRUE(file.is_open()) << std::strerror(errno);
@@ -68,7 +68,7 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }  // namespace
 
 bool eventually(const std::function<bool()>& condition) {
-  const auto until = Clock::now() + kPatience;
+  const auto until = Clock::now() + patience;
   while (!condition()) {
     if (Clock::now() > until) return false;
     std::this_thread::sleep_for(2ms);

@@ -17,9 +17,9 @@ namespace muster::testing {
 using launcher::Fd;
 
 // Long enough for a machine with much else to do; nothing waits that long when all is well.
-inline constexpr std::chrono::seconds kPatience{60};
+inline constexpr std::chrono::seconds patience{60};
 
-// True as soon as `condition` holds, false when it still does not after kPatience.
+// True as soon as `condition` holds, false when it still does not after patience.
 bool eventually(const std::function<bool()>& condition);
 
 struct CommandOptions {
@@ -39,7 +39,7 @@ class Command {
   [[nodiscard]] pid_t pid() const { return pid_; }
   void signal(int signal) const;
 
-  // Its exit status, 128 + n for signal n, or -1 when it has not ended after kPatience.
+  // Its exit status, 128 + n for signal n, or -1 when it has not ended after patience.
   int wait();
 
   // What it has written so far.

@@ -1,4 +1,5 @@
-// Stands in for libcuda.so.1 where `muster info` is tested: two devices, or what the environment says.
+// Stands in for libcuda.so.1 where `muster info` is tested: two devices, or what the environment
+// says.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>

@@ -84,7 +84,7 @@ TEST(Info, SaysWhyThereIsNoDevice) {
   Command refused(muster({"info"}), {.environment = {{"LD_LIBRARY_PATH", MUSTER_FAKE_DRIVER},
                                                      {"FAKE_DRIVER_STATUS", "999"}}});
   EXPECT_EQ(refused.wait(), 0);
-  EXPECT_EQ(count(refused.out(), "the driver does not start: a reason"), 1) << refused.out();
+  EXPECT_GE(count(refused.out(), "the driver does not start: a reason"), 1) << refused.out();
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::count;
 using testing::eventually;
-using testing::kPatience;
+using testing::patience;
 
 // A key of this test's own: tests may run side by side.
 std::string new_key() {
@@ -88,7 +88,7 @@ std::string outcome(const Result<int>& result) {
 }
 
 std::function<std::string()> rank_of(const LaunchedBy& self,
-                                     std::chrono::milliseconds deadline = kPatience) {
+                                     std::chrono::milliseconds deadline = patience) {
   return [=] { return outcome(rendezvous(self, new_memory, deadline)); };
 }
 
@@ -155,7 +155,7 @@ TEST(Rendezvous, ARankMayMeetAgainAndAgain) {
     processes.push_back(std::make_unique<Process>([=] {
       std::string all;
       for (int meeting = 0; meeting < 20; ++meeting) {
-        all += outcome(rendezvous(identity(rank, 3, key), new_memory, kPatience)) + "\n";
+        all += outcome(rendezvous(identity(rank, 3, key), new_memory, patience)) + "\n";
       }
       return all;
     }));
@@ -326,7 +326,7 @@ TEST(Rendezvous, ARankZeroThatCannotMakeTheMemoryTellsTheOthers) {
       if (read(go[0], &word, 1) != 1) return system_error("read");
       return Error{ErrorCode::out_of_memory, "there is no memory"};
     };
-    return outcome(rendezvous(identity(0, 2, key), fail, kPatience));
+    return outcome(rendezvous(identity(0, 2, key), fail, patience));
   });
   const Fd one = arrive(address_of(identity(0, 2, key), 0), identity(1, 2, key));
   EXPECT_EQ(write(go[1], "g", 1), 1);

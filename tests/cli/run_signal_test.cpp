@@ -116,8 +116,8 @@ TEST(RunSignals, RanksDieWithTheirLauncher) {
   }
 }
 
-// The launcher dies at any moment of its start: between two forks, before a rank has tied its life to
-// the launcher's, before exec.
+// The launcher dies at any moment of its start: between two forks, before a rank has tied its life
+// to the launcher's, before exec.
 TEST(RunSignals, RanksDieWithALauncherThatHasJustStarted) {
   for (int round = 0; round < 20; ++round) {
     Command command(muster({"run", "-n", "8", "sleep", "300"}),
