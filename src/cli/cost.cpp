@@ -36,7 +36,9 @@ const check::Entry* entry_for(const std::string& name) {
   return bare != nullptr ? bare : check::find(name);
 }
 
-// The third call less the second: what a call costs after the first.
+// Counts: the third call less the second, what a call costs after the first. Rounds: the longest
+// chain of deposits that one call alone makes a rank wait for; over several calls the chains of
+// neighbouring calls run into each other.
 int print(const Command& command) {
   const check::Entry* entry = entry_for(command.name);
   if (entry == nullptr)
@@ -44,9 +46,10 @@ int print(const Command& command) {
                                "there is no protocol '" + command.name + "'; muster check --list");
   if (!check::profile_of(command.profile))
     throw CLI::ValidationError("muster cost", "there is no profile '" + command.profile + "'");
+  const check::Report one = counted(*entry, command, 1);
   const check::Report two = counted(*entry, command, 2);
   const check::Report three = counted(*entry, command, 3);
-  if (!two.good() || !three.good()) {
+  if (!one.good() || !two.good() || !three.good()) {
     fmt::print(stderr, "muster cost: {} is not correct here; see muster check\n", entry->name);
     return 1;
   }
@@ -57,7 +60,7 @@ int print(const Command& command) {
   for (std::uint32_t rank = 0; rank < command.ranks; ++rank) {
     const check::Cost& a = two.costs[rank];
     const check::Cost& b = three.costs[rank];
-    fmt::print("  {:>4} {:>7} {:>9} {:>13} {:>6} {:>8} {:>10}\n", rank, b.rounds - a.rounds,
+    fmt::print("  {:>4} {:>7} {:>9} {:>13} {:>6} {:>8} {:>10}\n", rank, one.costs[rank].rounds,
                b.notifies - a.notifies, b.own_notifies - a.own_notifies, b.waits - a.waits,
                b.flushes - a.flushes, b.bytes - a.bytes);
   }

@@ -99,5 +99,20 @@ TEST(Rules, APendingTestAcquiresNothing) {
   }
 }
 
+// What is taken is the last hand, and that alone carries: an earlier one released, but its mark is
+// gone. (A compare-and-swap would carry on; a store, which a fabric may use, does not.)
+TEST(Rules, AHandCarriesItsOwnAlone) {
+  const auto hand = [](Order order) { return Op{.kind = Kind::hand, .peer = 1, .order = order}; };
+  const auto take = [](Order order) { return Op{.kind = Kind::take, .order = order}; };
+  for (const Profile profile : {Profile::rdma, Profile::direct}) {
+    expect_agreement(ranks(profile, {{send(1, 0), hand(Order::release), hand(Order::relaxed)},
+                                     {take(Order::relaxed), take(Order::acquire), load(0)}}),
+                     {Wrong::race});
+    expect_agreement(ranks(profile, {{send(1, 0), hand(Order::relaxed), hand(Order::release)},
+                                     {take(Order::relaxed), take(Order::acquire), load(0)}}),
+                     {});
+  }
+}
+
 }  // namespace
 }  // namespace muster::fuzz
