@@ -42,10 +42,10 @@ void run_ring(muster::model::Team& team, std::uint32_t calls, bool credit) {
 
 }  // namespace
 
-MUSTER_CHECK(my_ring, {.ranks = 3, .calls = 2}) {
+MUSTER_CHECK(my_ring, {.ranks = 3, .calls = 2, .weakest = muster::Profile::direct}) {
   run_ring(team, calls, false);
 }
 
-MUSTER_CHECK(my_ring_fixed, {.ranks = 3, .calls = 2}) {
+MUSTER_CHECK(my_ring_fixed, {.ranks = 3, .calls = 2, .weakest = muster::Profile::direct}) {
   run_ring(team, calls, true);
 }

@@ -55,7 +55,7 @@ void add_check(CLI::App& app, int& status) {
   verb->callback([command, &status] {
     if (command->names.empty() && !command->list && command->replay.empty())
       throw CLI::ValidationError("muster check", "which one? --list names them");
-    if (command->names.size() == 1 && is_program(command->names[0]))
+    if (!command->names.empty() && is_program(command->names[0]))
       status = run_program(command->names[0], words_after_verb(command->names[0]));
     else
       status = check::run(*command);
