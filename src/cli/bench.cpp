@@ -162,6 +162,9 @@ void add_options(CLI::App& verb, const bench::Topic& topic, Options& options) {
 
 }  // namespace
 
+// bench_check.cpp: no contenders, so no topic.
+void add_bench_check(CLI::App& bench, int& status);
+
 // Status 1: one of muster's own contenders, a floor or the report failed.
 void add_bench(CLI::App& app, int& status) {
   CLI::App* bench = app.add_subcommand("bench", "Measure muster beside its peers");
@@ -175,6 +178,8 @@ void add_bench(CLI::App& app, int& status) {
       status = run_topic(topic_on(name, options->fabric), *options);
     });
   }
+  add_bench_check(*bench, status);
+  known.insert("check");
   // Not require_subcommand(): for a misspelt topic it would only say that one is missing.
   bench->callback([bench, known] {
     if (bench->get_subcommands().empty() && bench->remaining_size() == 0)
