@@ -67,6 +67,16 @@ TEST(BenchBarrier, PrintsARowForEachContender) {
   EXPECT_FALSE(has(ended.output, "failed")) << ended.output;
 }
 
+// The goals of the table: certificates where GenMC explores tens of thousands, 996 leaves for five
+// ranks on one cell.
+TEST(BenchCheck, PrintsTheSpeedAndTheTable) {
+  const Ended ended = bench("check --seconds 0.05");
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  for (const char* part : {"million steps a second", "certified", "996", "20,062 (5.9 s)"})
+    EXPECT_TRUE(has(ended.output, part)) << part << ended.output;
+  EXPECT_EQ(bench("check --seconds 0").status, 2);
+}
+
 TEST(BenchBarrier, RanksMayBeThreads) {
   const Ended ended = bench("barrier -n 3 --threads --peer std " + tiny);
   EXPECT_EQ(ended.status, 0) << ended.output;
