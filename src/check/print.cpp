@@ -86,7 +86,7 @@ std::string verdict_line(const Report& report, const Options& options) {
       return profile + "certified: all schedules, one execution; assumes that no wait expires";
     case Verdict::complete:
       return fmt::format("{}complete: {} executions{}{}", profile, report.executions,
-                         report.dropped > 0 ? fmt::format(" and {} dead ends", report.dropped) : "",
+                         report.dropped > 0 ? fmt::format(", {} given up", report.dropped) : "",
                          options.expire > 0
                              ? fmt::format("; at most {} waits expire", options.expire)
                              : "; assumes that no wait expires");

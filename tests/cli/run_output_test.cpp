@@ -1,6 +1,7 @@
 // What ranks read and write under `muster run`, tagged and not.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -174,11 +175,15 @@ TEST(RunOutput, ASlowReaderHoldsUpNeitherSignalsNorDeadlines) {
 TEST(RunOutput, WhoDoesNotWantToWaitForTheReaderInterrupts) {
   Pipe pipe;
   Command command(
-      run_script({"-n", "1", "--tag-output"}, "echo pid $$ >>/proc/$PPID/fd/2; exec seq 30000"),
+      run_script({"-n", "1", "--tag-output"}, "echo pid $$ >>/proc/$PPID/fd/2; exec seq 1000000"),
       {.output = pipe.writer.get()});
   ASSERT_TRUE(command.has_written("pid"));
   const pid_t rank = std::stoi(command.err().substr(4));
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  // The pipe to the reader is full, and so is the rank's: there is more than anybody has taken.
+  ASSERT_TRUE(eventually([&] {
+    pollfd room{pipe.writer.get(), POLLOUT, 0};
+    return poll(&room, 1, 0) == 0 && state_of(rank) == 'S';
+  }));
   kill(rank, SIGKILL);
   ASSERT_TRUE(eventually([&] { return state_of(rank) == 'X'; }));
   EXPECT_FALSE(has_ended(command.pid()));

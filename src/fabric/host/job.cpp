@@ -24,6 +24,7 @@ constexpr std::uint64_t cells_per_rank = 1U << 20U;
 constexpr std::uint64_t address_budget = 1ULL << 44U;
 // Addresses cost nothing, and memory may be added to a running machine.
 constexpr std::uint64_t least_heap = 1ULL << 38U;
+constexpr std::uint64_t smallest_heap = 1ULL << 26U;
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
   return (value + to - 1) / to * to;
@@ -128,15 +129,21 @@ Result<Job> create_job(const JobOptions& options) {
   if (fd < 0) return system_error("cannot make shared memory");
   fchmod(fd, S_IRUSR | S_IWUSR);
   const std::uint64_t wanted = std::max(least_heap, std::bit_ceil(total_memory()));
-  const std::uint64_t heap = std::min(wanted, std::bit_floor(address_budget / options.ranks));
-  const std::uint64_t length =
-      round_up(sizeof(JobHeader), page) + (cells_per_rank * cell_stride + heap) * options.ranks;
-  if (ftruncate(fd, static_cast<off_t>(length)) != 0) {
-    Error error = system_error("cannot size the job's memory");
-    close(fd);
-    return error;
+  std::uint64_t heap = std::min(wanted, std::bit_floor(address_budget / options.ranks));
+  void* memory = MAP_FAILED;
+  std::uint64_t length = 0;
+  // A limit on addresses (RLIMIT_AS, a sanitizer's shadow) makes the heaps smaller, not impossible.
+  for (; heap >= smallest_heap; heap /= 2) {
+    length =
+        round_up(sizeof(JobHeader), page) + (cells_per_rank * cell_stride + heap) * options.ranks;
+    if (ftruncate(fd, static_cast<off_t>(length)) != 0) {
+      Error error = system_error("cannot size the job's memory");
+      close(fd);
+      return error;
+    }
+    memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (memory != MAP_FAILED) break;
   }
-  void* memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (memory == MAP_FAILED) {
     Error error = system_error("cannot map the job's memory");
     close(fd);
