@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,11 @@ int run(const std::vector<std::string>& words) {
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}: {}\n", name_of_command(app), error.what());
     return failed_status;
+  }
+  // What could not be written was not said.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout.flush()) {
+    fmt::print(stderr, "muster: the output could not be written\n");
+    return status == 0 ? failed_status : status;
   }
   return status;
 }

@@ -78,6 +78,8 @@ int run(const Options& options, const std::vector<std::string>& words) {
     return 1;
   }
   launch.survivors_go_on = [&job] { return host::survivors_stand(*job); };
+  launch.on_end = [&job](std::uint32_t rank) { host::note_end(*job, rank); };
+  launch.first_to_fail = [&job] { return host::first_to_fail(*job); };
   return launcher::launch(launch, [&](std::uint32_t rank) {
     return become_program(*job, rank, launch.ranks, *file, words);
   });

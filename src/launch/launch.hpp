@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace muster::launcher {
 
@@ -22,6 +23,11 @@ struct LaunchOptions {
   // Asked when the grace is over: true where the survivors have recovered and go on without the
   // rank that failed. Not set: they are stopped.
   std::function<bool()> survivors_go_on;
+  // Told of each rank whose process has ended, however it did.
+  std::function<void(std::uint32_t rank)> on_end;
+  // Asked at the end: the rank that was the first to fail as the job itself saw it, if any. Its
+  // status is returned; the order in which processes end is no proof.
+  std::function<std::optional<std::uint32_t>()> first_to_fail;
 };
 
 // The status that launch returns when the time limit is reached.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 namespace muster::launcher {
@@ -73,6 +74,10 @@ int Supervisor::run() {
   end_orphans();
   end_relay();
   if (!status_ && relay_ != nullptr && relay_->lost_output()) return 1;
+  if (status_ && options_.first_to_fail && phase_ == Phase::running) {
+    const auto first = options_.first_to_fail();
+    if (first && codes_.contains(*first)) return codes_[*first];
+  }
   return status_.value_or(0);
 }
 
@@ -113,13 +118,18 @@ void Supervisor::wait_for_events(Deadline until) {
 void Supervisor::on_end_of(std::uint32_t rank) {
   RankProcess& process = processes_[rank];
   int wait_status = 0;
-  if (waitpid(process.pid, &wait_status, WNOHANG) != process.pid) return;
+  const pid_t reaped = waitpid(process.pid, &wait_status, WNOHANG);
+  // Another launcher of this process may have reaped it: it has ended, and how is not known.
+  const bool taken = reaped < 0 && errno == ECHILD;
+  if (taken) wait_status = W_EXITCODE(1, 0);
+  if (reaped != process.pid && !taken) return;
   // Closing alone would leave it in the set while a rank that was just forked has a copy.
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, process.handle.get(), nullptr);
   process.handle.reset();
   alive_.erase(process.pid);
   if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0) report(rank, wait_status);
   process.pid = 0;
+  if (options_.on_end) options_.on_end(rank);
 }
 
 void Supervisor::report(std::uint32_t rank, int wait_status) {
@@ -136,6 +146,7 @@ void Supervisor::report(std::uint32_t rank, int wait_status) {
   } else {
     say(fmt::format("rank {} exited with code {}", rank, code));
   }
+  codes_[rank] = code;
   if (!status_) status_ = code;
   if (stopped) return;
   last_failed_ = rank;

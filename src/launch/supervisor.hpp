@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -75,7 +76,8 @@ class Supervisor {
   Deadline grace_over_;
   Deadline kill_at_;
   std::uint32_t last_failed_ = 0;
-  std::optional<int> status_;  // the first failure decides
+  std::optional<int> status_;           // the first failure decides
+  std::map<std::uint32_t, int> codes_;  // of the ranks that failed
   int interrupts_ = 0;
   bool relay_done_ = false;
 };

@@ -37,6 +37,9 @@ Result<void> run_lane(host::TeamContext& team, Lane lane, std::uint32_t lanes,
   } catch (const std::exception& thrown) {
     return Error{ErrorCode::aborted, fmt::format("the body of a lane threw: {}", thrown.what()),
                  team.rank(), lane};
+  } catch (...) {
+    return Error{ErrorCode::aborted, "the body of a lane threw something that is no std::exception",
+                 team.rank(), lane};
   }
 }
 

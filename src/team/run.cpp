@@ -64,6 +64,8 @@ Result<int> call(const Body& body, Team& team) {
     return failure.error();
   } catch (const std::exception& thrown) {
     return Error{ErrorCode::aborted, fmt::format("the body threw: {}", thrown.what())};
+  } catch (...) {
+    return Error{ErrorCode::aborted, "the body threw something that is no std::exception"};
   }
 }
 
@@ -80,7 +82,8 @@ int run_rank(const std::shared_ptr<const host::Job>& job, const host::JoinOption
   if (result && *result == 0) {
     if (const auto met = rank.current->agree("the end of the body"); !met) result = met.error();
   }
-  const int code = result ? *result : failed;
+  int code = result ? *result : failed;
+  if (code != 0 && (code & 0xff) == 0) code = failed;  // all that a process can pass on is 8 bits
   if (!result) report(who, result.error());
   if (code != 0) {
     rank.current->team().fail(WaitStatus::aborted, options.rank,
@@ -132,6 +135,8 @@ int start_processes(const std::shared_ptr<const host::Job>& job, const host::Joi
   launcher::LaunchOptions options;
   options.ranks = job->header().ranks;
   options.survivors_go_on = [&] { return host::survivors_stand(*job); };
+  options.on_end = [&](std::uint32_t rank) { host::note_end(*job, rank); };
+  options.first_to_fail = [&] { return host::first_to_fail(*job); };
   std::fflush(nullptr);  // or every rank would print what lies in this process's buffers
   return launcher::launch(options, [&](std::uint32_t rank) {
     host::JoinOptions mine = join;
@@ -147,6 +152,12 @@ int start_processes(const std::shared_ptr<const host::Job>& job, const host::Joi
 int detail::run_ranks(const RunOptions& options, const Body& body) {
   const Result<std::chrono::milliseconds> timeout = timeout_of(options);
   if (!timeout) return report("run", timeout.error()), usage;
+  if (*timeout <= std::chrono::milliseconds(0)) {
+    report("run",
+           {ErrorCode::invalid_argument,
+            fmt::format("the option `timeout` is {} ms; it must be above 0", timeout->count())});
+    return usage;
+  }
   if (options.lanes < 1 || options.lanes > 1024) {
     report("run",
            {ErrorCode::invalid_argument,

@@ -110,4 +110,16 @@ bool survivors_stand(const Job& job) {
   return true;
 }
 
+std::optional<std::uint32_t> first_to_fail(const Job& job) {
+  const TeamRecord& everybody = job.header().teams[0];
+  // Pairs with the release in TeamContext::fail.
+  if (everybody.status.load(std::memory_order_acquire) == 0) return std::nullopt;
+  return everybody.lost;
+}
+
+void note_end(const Job& job, std::uint32_t rank) {
+  // Pairs with the acquire in Liveness::is_lost.
+  job.header().rank_records[rank].ended.store(1, std::memory_order_release);
+}
+
 }  // namespace muster::host

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "fabric/host/team_context.hpp"
 #include "muster/result.hpp"
@@ -15,5 +16,11 @@ namespace muster::host {
 // For whoever watches the job from outside: have ranks failed, and the others agreed on a team of
 // which all still live?
 [[nodiscard]] bool survivors_stand(const Job& job);
+
+// The rank that failed first, as the job saw it: it died, or it said so before it ended.
+[[nodiscard]] std::optional<std::uint32_t> first_to_fail(const Job& job);
+
+// The launcher has seen the rank's process end.
+void note_end(const Job& job, std::uint32_t rank);
 
 }  // namespace muster::host

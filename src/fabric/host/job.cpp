@@ -125,7 +125,10 @@ Result<Job> create_job(const JobOptions& options) {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("ranks is {}; it must be from 1 to {}", options.ranks, max_ranks)};
   }
-  const int fd = memfd_create("muster", MFD_CLOEXEC);
+  // Not 0, 1 or 2, which may be closed here: a rank's standard streams would take its place.
+  const int first = memfd_create("muster", MFD_CLOEXEC);
+  const int fd = first < 0 ? first : fcntl(first, F_DUPFD_CLOEXEC, 3);
+  if (first >= 0) close(first);
   if (fd < 0) return system_error("cannot make shared memory");
   fchmod(fd, S_IRUSR | S_IWUSR);
   const std::uint64_t wanted = std::max(least_heap, std::bit_ceil(total_memory()));

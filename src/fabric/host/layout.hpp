@@ -32,6 +32,7 @@ enum class RankState : std::uint32_t { absent, joined, left };
 struct alignas(64) RankRecord {
   std::atomic<std::int32_t> pid;
   std::atomic<RankState> state;
+  std::atomic<std::uint32_t> ended;       // set by a launcher that has seen the process end
   std::atomic<std::uint64_t> start_time;  // from /proc, tells a recycled pid from the rank
   std::atomic<std::uint32_t> shrinking;   // the team that it is shrinking, plus 1
   cpu_set_t cores;                        // that it may run on; written before `joined`

@@ -23,7 +23,9 @@ bool Liveness::is_lost(std::uint32_t rank) {
   const RankRecord& record = header_.rank_records[rank];
   // Pairs with the release in enlist.
   const std::int32_t pid = record.pid.load(std::memory_order_acquire);
-  if (pid == 0 || pid == getpid() || !has_ended(rank, pid)) return false;
+  // A rank that ended before it said who it is: only its launcher can know.
+  const bool unseen = pid == 0 && record.ended.load(std::memory_order_acquire) != 0;
+  if (!unseen && (pid == 0 || pid == getpid() || !has_ended(rank, pid))) return false;
   // Looked at after the end was seen: a rank says that it leaves before it ends.
   return record.state.load(std::memory_order_acquire) != RankState::left;
 }
