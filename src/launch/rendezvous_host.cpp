@@ -34,6 +34,7 @@ class Gathering {
   [[nodiscard]] std::string missing() const;
 
  private:
+  [[nodiscard]] bool everyone_is_here();
   void accept_all();
   void hear(Fd& guest);
   [[nodiscard]] std::optional<Error> objection(const Hello& hello) const;
@@ -48,7 +49,7 @@ class Gathering {
 };
 
 bool Gathering::complete(Clock::time_point until) {
-  while (come_ < self_.ranks) {
+  while (!everyone_is_here()) {
     // The listener, then the guests, then the ranks; poll passes over a descriptor of -1.
     std::vector<pollfd> watched{{listener_.get(), POLLIN, 0}};
     for (const Fd& guest : guests_) watched.push_back({guest.get(), POLLIN, 0});
@@ -68,6 +69,15 @@ bool Gathering::complete(Clock::time_point until) {
     if (watched[0].revents != 0) accept_all();
   }
   return true;
+}
+
+// Who came and left again before the last one came does not count.
+bool Gathering::everyone_is_here() {
+  if (come_ < self_.ranks) return false;
+  for (std::uint32_t rank = 0; rank < self_.ranks; ++rank) {
+    if (has_left(ranks_[rank])) notice_leaving(rank);
+  }
+  return come_ == self_.ranks;
 }
 
 void Gathering::accept_all() {
