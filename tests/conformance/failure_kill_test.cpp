@@ -179,6 +179,19 @@ TEST_P(Kill, TheOneWhoStartedThem) {
   EXPECT_EQ(entries_of("/dev/shm"), shm);
 }
 
+#ifdef MUSTER_COMMAND
+// A rank that dies before it has said who it is: only its launcher can tell the others, who wait
+// for the team to be complete. They hear of it well before the launcher's grace is over.
+TEST(KillEarly, ARankBeforeItJoins) {
+  const std::string path = fresh_path();
+  const Board board(path, true);
+  ChildProgram program({MUSTER_COMMAND, "run", "-n", "3", "sh", "-c",
+                        "[ $MUSTER_RANK != 1 ] || kill -9 $$; exec \"$0\" \"$@\"", FAILURE_VICTIM,
+                        path, "3", "epoch"});
+  EXPECT_EQ(program.wait(milliseconds(4000)), 128 + SIGKILL);
+}
+#endif
+
 INSTANTIATE_TEST_SUITE_P(Start, Kill, ::testing::Values(Start::bare, Start::launcher),
                          [](const auto& one) {
                            return one.param == Start::bare ? "bare" : "launcher";
