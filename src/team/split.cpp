@@ -51,6 +51,7 @@ Result<Team> Team::split(std::int32_t colour, std::int32_t key) {
   const bool founds = members.front().rank == rank().value;
   if (founds) {
     std::vector<std::uint32_t> job_ranks;
+    job_ranks.reserve(members.size());
     for (const Member& member : members) {
       job_ranks.push_back(setup_->team().job_rank_of(Rank{member.rank}));
     }
