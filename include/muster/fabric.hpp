@@ -13,8 +13,7 @@
 //  1. A release notify to p carries: what this lane stored into its own windows; its puts, stores
 //     and adds addressed to p; and what this lane had itself acquired. It does not carry transfers
 //     to a third rank, nor to the own one, which nobody notifies: those need flush() first (the
-//     profile `direct` carries them). It never
-//     covers an unfinished async get.
+//     profile `direct` carries them). It never covers an unfinished async get.
 //  2. put_signal carries its own payload only.
 //  3. An acquire wait sees what every deposit contained in the value it read carried. A relaxed one
 //     sees nothing of it.

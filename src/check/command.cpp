@@ -21,9 +21,10 @@ namespace {
 constexpr const char* what_is_not_explored =
     "Not explored: load buffering and speculation (contract 5 excludes them), behaviour after a "
     "reported error,\nother ranks, inputs and calls than those run, data touched outside the "
-    "fabric, mixed-size accesses, wrap of the\n32-bit counters, expiry unless asked for, "
-    "schedulers "
-    "that never run a runnable thread. docs/checking.md says more.\n"
+    "fabric, mixed-size accesses, wrap of the\n32-bit counters, expiry unless asked for, loops "
+    "that "
+    "never call the fabric (the checker hangs with\nthem), schedulers that never run a runnable "
+    "thread. docs/checking.md says more.\n"
     "Exit status: 0 certified or complete, 1 refuted, 2 usage, 3 bounded.";
 
 struct Usage {
