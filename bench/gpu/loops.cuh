@@ -85,8 +85,13 @@ template <bool ordered>
   return use::rendezvous;
 }
 
+// Registers for the threads that a lane has, not for 1024.
+template <class Coop>
+inline constexpr std::uint32_t most_threads =
+    Coop::static_threads > 0 ? Coop::static_threads : 1024;
+
 template <class Coop, class Barrier, bool ordered>
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(most_threads<Coop>)
     scoped_loop(const __grid_constant__ gpu::Handle handle, Barrier barrier,
                 WindowRef<std::uint64_t> nanoseconds) {
   gpu::Fabric<Coop> fabric(handle);
@@ -101,7 +106,7 @@ __global__ void __launch_bounds__(1024)
 }
 
 template <class Coop, class Barrier, bool ordered>
-__global__ void __launch_bounds__(1024)
+__global__ void __launch_bounds__(most_threads<Coop>)
     single_loop(const __grid_constant__ gpu::Handle handle, Barrier barrier,
                 WindowRef<std::uint64_t> nanoseconds) {
   gpu::Fabric<Coop> fabric(handle);

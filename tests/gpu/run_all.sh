@@ -55,7 +55,7 @@ if has sanitizer && command -v compute-sanitizer > /dev/null; then
 fi
 
 if has benches; then
-  for topic in barrier barrier_nccl grid graph transfer; do
+  for topic in ${BENCHES:-barrier barrier_nccl grid graph transfer}; do
     [ -x "$here/bench_gpu_$topic" ] || continue
     run "bench_$topic" 55 "$here/bench_gpu_$topic" --json "$out/gpu_$topic.json"
   done

@@ -83,7 +83,7 @@ class Barrier {
 
   template <Fabric F>
   MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
-    return wait(fabric, arrive(fabric, use));
+    return choose([&](auto barrier) { return barrier.sync(fabric, use); });
   }
 
   // For loops: body(scope) calls scope.sync(), or scope.arrive() and scope.wait() in turn. Returns

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "muster/barrier/scope.hpp"
+#include "muster/barrier/target.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
 
@@ -28,8 +29,6 @@ class CounterBarrier {
     std::uint32_t sum;
     BarrierUse use;
   };
-  using State = std::uint32_t;
-
   CounterBarrier() = default;
   template <SetUp T>
   explicit CounterBarrier(T& team) : rows_(*team.rows()) {}
@@ -37,45 +36,50 @@ class CounterBarrier {
 
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
-    describe(fabric, Call{"CounterBarrier", {rows_.first.cell, 0}});
-    State last = begin(fabric);
-    return announce(fabric, last, use);
+    tell(fabric);
+    State<F> sum = begin(fabric);
+    announce(fabric, sum, use);
+    return Arrival{sum, use};
   }
 
   template <Fabric F>
   MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
-    const WaitStatus status = await(fabric, arrival);
-    // Ordered before the next read of the counter, by any thread, by the converge that follows.
-    keep(fabric, arrival.sum);
-    return fabric.converge(status);
+    return BarrierSteps::wait(*this, fabric, arrival.sum, arrival.use);
   }
 
   template <Fabric F>
   MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
-    return wait(fabric, arrive(fabric, use));
+    tell(fabric);
+    return BarrierSteps::sync(*this, fabric, use);
   }
 
   // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
   template <Fabric F, class Body>
   MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full) const {
-    BarrierScope<CounterBarrier, F> scope(*this, fabric, use);
-    body(scope);
-    return scope.end();
+    return BarrierSteps::scoped(*this, fabric, body, use);
   }
 
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
 
  private:
+  friend struct BarrierSteps;
   template <class Barrier, Fabric F>
   friend class BarrierScope;
+  template <Fabric>
+  using State = std::uint32_t;  // the sum that is waited for
 
   template <Fabric F>
-  MUSTER_FN State begin(F& fabric) const {
+  MUSTER_FN void tell(F& fabric) const {
+    describe(fabric, Call{"CounterBarrier", {rows_.first.cell, 0}});
+  }
+
+  template <Fabric F>
+  MUSTER_FN State<F> begin(F& fabric) const {
     return fabric.counter(rows_.epoch(fabric.lane()));
   }
 
   template <Fabric F>
-  MUSTER_FN Arrival announce(F& fabric, State& sum, BarrierUse use) const {
+  MUSTER_FN void announce(F& fabric, State<F>& sum, BarrierUse use) const {
     sum += fabric.size() - 1;
     fabric.converge();  // all threads have read the sum; the notifying ones speak for all
     const bool direct = !(fabric.profile() < Profile::direct);
@@ -86,17 +90,16 @@ class CounterBarrier {
       // Pairs with the peer's wait below.
       fabric.notify(shared(fabric), peer, 1, NotifyOp::add, order);
     });
-    return Arrival{sum, use};
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus await(F& fabric, Arrival arrival) const {
-    if (fabric.thread() != 0) return WaitStatus::ok;
-    return fabric.wait(shared(fabric), Compare::ge, arrival.sum, arrival.use.wait);
+  MUSTER_FN WaitStatus await(F& fabric, State<F> sum, BarrierUse use) const {
+    const Target<F> mine(fabric, shared(fabric), fabric.rank());
+    return mine.converge_after(fabric, fabric.thread() == 0, Compare::ge, sum, use.wait);
   }
 
   template <Fabric F>
-  MUSTER_FN void keep(F& fabric, State sum) const {
+  MUSTER_FN void keep(F& fabric, State<F> sum) const {
     if (fabric.thread() == 0) fabric.set_counter(rows_.epoch(fabric.lane()), sum);
   }
 

@@ -37,8 +37,6 @@ class DisseminationBarrier {
     Epoch epoch;
     BarrierUse use;
   };
-  using State = Epoch;
-
   DisseminationBarrier() = default;
   template <SetUp T>
   explicit DisseminationBarrier(T& team) : rows_(*team.rows()) {}
@@ -47,46 +45,52 @@ class DisseminationBarrier {
   // Called by all threads of the lane.
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
-    describe(fabric, Call{"DisseminationBarrier", {rows_.first.cell, 0}});
-    Epoch last = begin(fabric);
-    return announce(fabric, last, use);
+    tell(fabric);
+    State<F> epoch = begin(fabric);
+    announce(fabric, epoch, use);
+    return Arrival{epoch, use};
   }
 
   // Called by all threads of the lane, once per arrival; the same status to all. Most of the rounds
   // are made here, so what lies between arrive and wait delays the peers.
   template <Fabric F>
   MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
-    const WaitStatus status = await(fabric, arrival);
-    keep(fabric, arrival.epoch);
-    return fabric.converge(status);
+    return BarrierSteps::wait(*this, fabric, arrival.epoch, arrival.use);
   }
 
   template <Fabric F>
   MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
-    return wait(fabric, arrive(fabric, use));
+    tell(fabric);
+    return BarrierSteps::sync(*this, fabric, use);
   }
 
   // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
   template <Fabric F, class Body>
   MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full) const {
-    BarrierScope<DisseminationBarrier, F> scope(*this, fabric, use);
-    body(scope);
-    return scope.end();
+    return BarrierSteps::scoped(*this, fabric, body, use);
   }
 
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
 
  private:
+  friend struct BarrierSteps;
   template <class Barrier, Fabric F>
   friend class BarrierScope;
+  template <Fabric>
+  using State = Epoch;
 
   template <Fabric F>
-  MUSTER_FN State begin(F& fabric) const {
+  MUSTER_FN void tell(F& fabric) const {
+    describe(fabric, Call{"DisseminationBarrier", {rows_.first.cell, 0}});
+  }
+
+  template <Fabric F>
+  MUSTER_FN State<F> begin(F& fabric) const {
     return Epoch{fabric.counter(rows_.epoch(fabric.lane()))};
   }
 
   template <Fabric F>
-  MUSTER_FN Arrival announce(F& fabric, Epoch& epoch, BarrierUse use) const {
+  MUSTER_FN void announce(F& fabric, State<F>& epoch, BarrierUse use) const {
     epoch = epoch.next();
     fabric.converge();  // all threads have read the epoch; the notifying one speaks for all
     const bool direct = !(fabric.profile() < Profile::direct);
@@ -94,29 +98,32 @@ class DisseminationBarrier {
     // What the flush completes, the end of an earlier kernel has not released: so `entry` releases.
     const Order first = direct || use.wait != Order::acquire ? use.notify : Order::release;
     if (fabric.thread() == 0 && fabric.size() > 1) deposit(fabric, 1, epoch, first);
-    return Arrival{epoch, use};
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus await(F& fabric, Arrival arrival) const {
-    if (fabric.thread() != 0) return WaitStatus::ok;
+  MUSTER_FN WaitStatus await(F& fabric, State<F> epoch, BarrierUse use) const {
+    return fabric.converge(fabric.thread() == 0 ? rounds(fabric, epoch, use) : WaitStatus::ok);
+  }
+
+  template <Fabric F>
+  MUSTER_FN WaitStatus rounds(F& fabric, Epoch epoch, BarrierUse use) const {
     const std::uint32_t ranks = fabric.size();
     // What a wait acquired, the next notify releases.
-    const Order onward = arrival.use.wait == Order::acquire ? Order::release : arrival.use.notify;
+    const Order onward = use.wait == Order::acquire ? Order::release : use.notify;
     for (std::uint32_t distance = 1; distance < ranks; distance *= 2) {
-      if (distance > 1) deposit(fabric, distance, arrival.epoch, onward);
+      if (distance > 1) deposit(fabric, distance, epoch, onward);
       const std::uint32_t rank = fabric.rank().value;
       const Rank left{rank >= distance ? rank - distance : rank + ranks - distance};
       // Pairs with the deposit of that rank at the same distance.
-      const WaitStatus status = fabric.wait(rows_.from(fabric.lane(), left), Compare::ge,
-                                            arrival.epoch.value, arrival.use.wait);
+      const WaitStatus status =
+          fabric.wait(rows_.from(fabric.lane(), left), Compare::ge, epoch.value, use.wait);
       if (status != WaitStatus::ok) return status;
     }
     return WaitStatus::ok;
   }
 
   template <Fabric F>
-  MUSTER_FN void keep(F& fabric, Epoch epoch) const {
+  MUSTER_FN void keep(F& fabric, State<F> epoch) const {
     if (fabric.thread() == 0) fabric.set_counter(rows_.epoch(fabric.lane()), epoch.value);
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "muster/barrier/scope.hpp"
+#include "muster/barrier/target.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
 
@@ -34,8 +35,6 @@ class GridBarrier {
     std::uint32_t sum;
     BarrierUse use;
   };
-  using State = std::uint32_t;
-
   GridBarrier() = default;
   template <SetUp T>
   explicit GridBarrier(T& team) : rows_(*team.rows()) {}
@@ -44,83 +43,91 @@ class GridBarrier {
   // Called by all threads of the lane.
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
-    State sum = begin(fabric);
-    return announce(fabric, sum, use);
+    State<F> state = begin(fabric);
+    announce(fabric, state, use);
+    return Arrival{state.sum, use};
   }
 
   // Called by all threads of the lane, once per arrival; the same status to all.
   template <Fabric F>
   MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
-    const WaitStatus status = await(fabric, arrival);
-    keep(fabric, arrival.sum);
-    return fabric.converge(status);
+    return BarrierSteps::wait(*this, fabric, at(fabric, arrival.sum), arrival.use);
   }
 
   template <Fabric F>
   MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
-    return wait(fabric, arrive(fabric, use));
+    return BarrierSteps::sync(*this, fabric, use);
   }
 
   // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
   template <Fabric F, class Body>
   MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full) const {
-    BarrierScope<GridBarrier, F> scope(*this, fabric, use);
-    body(scope);
-    return scope.end();
+    return BarrierSteps::scoped(*this, fabric, body, use);
   }
 
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
 
  private:
+  friend struct BarrierSteps;
   template <class Barrier, Fabric F>
   friend class BarrierScope;
   friend class SystemBarrier;
 
   template <Fabric F>
-  MUSTER_FN State begin(F& fabric) const {
-    return fabric.counter(rows_.epoch(fabric.lane()));
+  struct State {
+    std::uint32_t sum;  // that is waited for
+    Target<F> shared;
+    bool meets;  // this thread deposits and waits for its lane
+  };
+
+  template <Fabric F>
+  MUSTER_FN State<F> begin(F& fabric) const {
+    return at(fabric, fabric.counter(rows_.epoch(fabric.lane())));
+  }
+
+  // The first cell of the rows is the sum.
+  template <Fabric F>
+  MUSTER_FN State<F> at(F& fabric, std::uint32_t sum) const {
+    const Target<F> shared(fabric, rows_.from(Lane{0}, Rank{0}), fabric.rank());
+    return {sum, shared, fabric.thread() == 0 && fabric.lanes() > 1 && shared.valid()};
   }
 
   template <Fabric F>
-  MUSTER_FN Arrival announce(F& fabric, State& sum, BarrierUse use) const {
+  MUSTER_FN void announce(F& fabric, State<F>& state, BarrierUse use) const {
+    advance(fabric, state);
     fabric.converge();  // all threads have read the sum; the notifying one speaks for all
     if (fabric.profile() < Profile::direct) fabric.flush();
-    deposit(fabric, use.notify);
-    sum = after(fabric, sum);
-    return Arrival{sum, use};
+    deposit(fabric, state, use.notify);
   }
 
-  // What the sum is once all lanes have deposited once more.
+  // To the sum once all lanes have deposited once more.
   template <Fabric F>
-  [[nodiscard]] MUSTER_FN static State after(const F& fabric, State sum) {
-    return fabric.lanes() == 1 ? sum : sum + fabric.lanes();
+  MUSTER_FN static void advance(const F& fabric, State<F>& state) {
+    if (fabric.lanes() > 1) state.sum += fabric.lanes();
   }
 
   // Pairs with the waits of the rank's lanes below.
   template <Fabric F>
-  MUSTER_FN void deposit(F& fabric, Order order) const {
-    if (fabric.thread() == 0 && fabric.lanes() > 1)
-      fabric.notify(shared(), fabric.rank(), 1, NotifyOp::add, order, Scope::device);
+  MUSTER_FN static void deposit(F& fabric, const State<F>& state, Order order) {
+    if (state.meets) state.shared.notify(fabric, 1, NotifyOp::add, order, Scope::device);
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus await(F& fabric, Arrival arrival) const {
-    if (fabric.thread() != 0 || fabric.lanes() == 1) return WaitStatus::ok;
-    return fabric.wait(shared(), Compare::ge, arrival.sum, arrival.use.wait, Scope::device);
+  MUSTER_FN WaitStatus await(F& fabric, const State<F>& state, BarrierUse use) const {
+    if (fabric.lanes() == 1) return fabric.converge(WaitStatus::ok);
+    return state.shared.converge_after(fabric, state.meets, Compare::ge, state.sum, use.wait,
+                                       Scope::device);
   }
 
   // The own counter, and those of the lanes that do not run: one lane writes each.
   template <Fabric F>
-  MUSTER_FN void keep(F& fabric, State sum) const {
+  MUSTER_FN void keep(F& fabric, const State<F>& state) const {
     const std::uint32_t lanes = fabric.lanes();
     if (lanes == 1) return;
     for (std::uint32_t lane = fabric.lane().value + fabric.thread() * lanes; lane < rows_.lanes;
          lane += fabric.threads() * lanes)
-      fabric.set_counter(rows_.epoch(Lane{lane}), sum);
+      fabric.set_counter(rows_.epoch(Lane{lane}), state.sum);
   }
-
-  // The first cell of the rows is the sum.
-  [[nodiscard]] MUSTER_FN Signal shared() const { return rows_.from(Lane{0}, Rank{0}); }
 
   Rows rows_;
 };

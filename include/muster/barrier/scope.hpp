@@ -14,12 +14,12 @@ namespace muster {
 //     for (int i = 0; i < steps && scope.sync() == WaitStatus::ok; ++i) ...
 //   });
 //
-// A barrier that offers it has, with State and Arrival as plain bytes:
+// A barrier that offers it has, with State<F> as plain bytes:
 //
-//   State begin(fabric)                     what the calls before have left; any thread
-//   Arrival announce(fabric, State&, use)   converges, deposits, moves the state on
-//   WaitStatus await(fabric, arrival)       this thread's waits; no converge at the end
-//   void keep(fabric, State)                back into the counters, by one thread for each
+//   State<F> begin(fabric)               what the calls before have left, and addresses; any thread
+//   void announce(fabric, state&, use)   moves the state on, converges, deposits
+//   void keep(fabric, state)             into the counters, by one thread for each
+//   WaitStatus await(fabric, state, use)   waits, and converges at the end
 template <class Barrier, Fabric F>
 class BarrierScope {
  public:
@@ -27,13 +27,13 @@ class BarrierScope {
       : barrier_(barrier), fabric_(fabric), use_(use), state_(barrier.begin(fabric)) {}
 
   MUSTER_FN void arrive() {
-    arrival_ = barrier_.announce(fabric_, state_, use_);
+    barrier_.announce(fabric_, state_, use_);
     used_ = true;
   }
 
   // The same status to all threads.
   MUSTER_FN WaitStatus wait() {
-    const WaitStatus status = fabric_.converge(barrier_.await(fabric_, arrival_));
+    const WaitStatus status = barrier_.await(fabric_, state_, use_);
     status_ = worst(status_, status);
     return status;
   }
@@ -56,10 +56,40 @@ class BarrierScope {
   const Barrier& barrier_;
   F& fabric_;
   BarrierUse use_;
-  typename Barrier::State state_;
-  typename Barrier::Arrival arrival_{};
+  typename Barrier::template State<F> state_;
   WaitStatus status_ = WaitStatus::ok;
   bool used_ = false;
+};
+
+// What the barriers are made of. They befriend it.
+struct BarrierSteps {
+  // The wait of a call that stands alone; the same status to all threads. The counters move even
+  // where it fails. All threads have read them before the converge of announce, and none reads them
+  // again before the one that ends await.
+  template <class Barrier, Fabric F>
+  MUSTER_FN static WaitStatus wait(const Barrier& barrier, F& fabric,
+                                   const typename Barrier::template State<F>& state,
+                                   BarrierUse use) {
+    barrier.keep(fabric, state);
+    return barrier.await(fabric, state, use);
+  }
+
+  // A call that stands alone: addresses are looked up while the counter is on its way from memory.
+  template <class Barrier, Fabric F>
+  MUSTER_FN static WaitStatus sync(const Barrier& barrier, F& fabric, BarrierUse use) {
+    auto state = barrier.begin(fabric);
+    barrier.announce(fabric, state, use);
+    return wait(barrier, fabric, state, use);
+  }
+
+  // body(scope) makes the calls; the worst status of them all.
+  template <class Barrier, Fabric F, class Body>
+  MUSTER_FN static WaitStatus scoped(const Barrier& barrier, F& fabric, Body&& body,
+                                     BarrierUse use) {
+    BarrierScope<Barrier, F> scope(barrier, fabric, use);
+    body(scope);
+    return scope.end();
+  }
 };
 
 }  // namespace muster

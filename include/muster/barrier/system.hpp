@@ -1,6 +1,7 @@
 // SystemBarrier: all lanes of all ranks meet.
 #pragma once
 
+#include "muster/barrier/exchange.hpp"
 #include "muster/barrier/grid.hpp"
 #include "muster/barrier/scope.hpp"
 #include "muster/barrier/use.hpp"
@@ -33,99 +34,97 @@ namespace muster {
 // shrink() returns.
 class SystemBarrier {
  public:
-  struct State {
-    Epoch epoch;
-    std::uint32_t sum = 0;
-  };
   struct [[nodiscard]] Arrival {
-    State state;
+    Epoch epoch;
+    std::uint32_t sum;
     BarrierUse use;
   };
 
   SystemBarrier() = default;
   template <SetUp T>
-  explicit SystemBarrier(T& team) : rows_(*team.rows()), grid_(team) {}
-  MUSTER_FN constexpr SystemBarrier(Rows exchange, Rows grid) : rows_(exchange), grid_(grid) {}
+  explicit SystemBarrier(T& team) : exchange_(*team.rows()), grid_(team) {}
+  MUSTER_FN constexpr SystemBarrier(Rows exchange, Rows grid) : exchange_(exchange), grid_(grid) {}
 
   // Called by all threads of the lane. What the lane wrote before is deposited for every peer.
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
-    describe(fabric, Call{"SystemBarrier", {rows_.first.cell, 0}});
-    State last = begin(fabric);
-    return announce(fabric, last, use);
+    tell(fabric);
+    State<F> state = begin(fabric);
+    announce(fabric, state, use);
+    return Arrival{state.exchange.epoch, state.grid.sum, use};
   }
 
   // Called by all threads of the lane, once per arrival; the same status to all.
   template <Fabric F>
   MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
-    const WaitStatus status = await(fabric, arrival);
-    keep(fabric, arrival.state);
-    return fabric.converge(status);
+    const State<F> state{exchange_.at(fabric, arrival.epoch), grid_.at(fabric, arrival.sum)};
+    return BarrierSteps::wait(*this, fabric, state, arrival.use);
   }
 
   template <Fabric F>
   MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
-    return wait(fabric, arrive(fabric, use));
+    tell(fabric);
+    return BarrierSteps::sync(*this, fabric, use);
   }
 
   // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
   template <Fabric F, class Body>
   MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full) const {
-    BarrierScope<SystemBarrier, F> scope(*this, fabric, use);
-    body(scope);
-    return scope.end();
+    return BarrierSteps::scoped(*this, fabric, body, use);
   }
 
-  [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
+  [[nodiscard]] MUSTER_FN Rows rows() const { return exchange_.rows(); }
   [[nodiscard]] MUSTER_FN Rows grid_rows() const { return grid_.rows(); }
 
  private:
+  friend struct BarrierSteps;
   template <class Barrier, Fabric F>
   friend class BarrierScope;
 
   template <Fabric F>
-  MUSTER_FN State begin(F& fabric) const {
-    return State{Epoch{fabric.counter(rows_.epoch(fabric.lane()))}, grid_.begin(fabric)};
+  struct State {
+    EpochExchange::State<F> exchange;
+    GridBarrier::State<F> grid;
+  };
+
+  template <Fabric F>
+  MUSTER_FN void tell(F& fabric) const {
+    describe(fabric, Call{"SystemBarrier", {rows().first.cell, 0}});
   }
 
   template <Fabric F>
-  MUSTER_FN Arrival announce(F& fabric, State& state, BarrierUse use) const {
-    state.epoch = state.epoch.next();
+  MUSTER_FN State<F> begin(F& fabric) const {
+    return {exchange_.at(fabric, exchange_.last(fabric)), grid_.begin(fabric)};
+  }
+
+  template <Fabric F>
+  MUSTER_FN void announce(F& fabric, State<F>& state, BarrierUse use) const {
+    state.exchange.epoch = state.exchange.epoch.next();
+    GridBarrier::advance(fabric, state.grid);
     // The notifying thread speaks for what all threads wrote; and all have read the counters.
     fabric.converge();
-    const Signal mine = rows_.from(fabric.lane(), fabric.rank());
-    for_each_peer(fabric, [&](Rank peer) {
-      // Pairs with the wait of the peer's same lane.
-      fabric.notify(mine, peer, state.epoch.value, NotifyOp::set, use.notify);
-    });
-    state.sum = GridBarrier::after(fabric, state.sum);
-    return Arrival{state, use};
+    // Pairs with the wait of the peer's same lane.
+    exchange_.announce(fabric, state.exchange, use.notify);
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus await(F& fabric, Arrival arrival) const {
-    WaitStatus status = WaitStatus::ok;
-    for_each_peer(fabric, [&](Rank peer) {
-      const Signal theirs = rows_.from(fabric.lane(), peer);
-      status = worst(status,
-                     fabric.wait(theirs, Compare::ge, arrival.state.epoch.value, arrival.use.wait));
-    });
-    if (fabric.lanes() == 1) return status;
-    status = fabric.converge(status);  // thread 0 speaks for what all threads have acquired
+  MUSTER_FN WaitStatus await(F& fabric, const State<F>& state, BarrierUse use) const {
+    // Thread 0 speaks below for what all threads have acquired here.
+    const WaitStatus status = exchange_.await(fabric, state.exchange, use.wait);
     // A lane that has not heard from everybody must not say so.
-    if (status != WaitStatus::ok) return status;
-    const bool acquires = arrival.use.wait == Order::acquire;
-    grid_.deposit(fabric, acquires ? Order::release : arrival.use.notify);
-    return grid_.await(fabric, {arrival.state.sum, arrival.use});
+    if (fabric.lanes() == 1 || status != WaitStatus::ok) return status;
+    GridBarrier::deposit(fabric, state.grid,
+                         use.wait == Order::acquire ? Order::release : use.notify);
+    return grid_.await(fabric, state.grid, use);
   }
 
   template <Fabric F>
-  MUSTER_FN void keep(F& fabric, State state) const {
-    if (fabric.thread() == 0) fabric.set_counter(rows_.epoch(fabric.lane()), state.epoch.value);
-    grid_.keep(fabric, state.sum);
+  MUSTER_FN void keep(F& fabric, const State<F>& state) const {
+    exchange_.keep(fabric, state.exchange.epoch);
+    grid_.keep(fabric, state.grid);
   }
 
-  Rows rows_;
+  EpochExchange exchange_;
   GridBarrier grid_;
 };
 

@@ -1,4 +1,4 @@
-// A peer's signal for a loop that notifies it again and again.
+// A signal for a loop that notifies it, or waits for it, again and again.
 #pragma once
 
 #include <concepts>
@@ -8,36 +8,61 @@
 
 namespace muster {
 
-// A fabric may look an address up once: resolve(signal, peer) returns what its notify takes in
-// place of the two. It means the same, and saves the look-up where it would be felt. One that is
-// not valid() (the fabric has refused the signal or the peer) must not be notified.
+// A fabric may look an address up once: resolve(signal, owner) returns what its notify takes in
+// place of the signal and the rank, and converge_after in place of the signal. It means the same,
+// and saves the look-up where it would be felt. One that is not valid() (the fabric has refused the
+// signal or the rank) must not be used.
 template <class F>
-concept ResolvingFabric = Fabric<F> && requires(F& fabric, Signal signal, Rank peer) {
-  fabric.notify(fabric.resolve(signal, peer), 1U, NotifyOp::set, Order::release);
-  { fabric.resolve(signal, peer).valid() } -> std::same_as<bool>;
+concept ResolvingFabric = Fabric<F> && requires(F& fabric, Signal signal, Rank owner) {
+  fabric.notify(fabric.resolve(signal, owner), 1U, NotifyOp::set, Order::release, Scope::system);
+  {
+    fabric.converge_after(fabric.resolve(signal, owner), true, Compare::ge, 1U, Order::acquire,
+                          Scope::system, WaitStatus::ok)
+    } -> std::same_as<WaitStatus>;
+  { fabric.resolve(signal, owner).valid() } -> std::same_as<bool>;
 };
 
+// `signal` as `owner` has it: a peer's may be notified, the own be waited for.
 template <Fabric F>
 class Target {
  public:
-  MUSTER_FN Target(F&, Signal signal, Rank peer) : signal_(signal), peer_(peer) {}
+  MUSTER_FN Target(F&, Signal signal, Rank owner) : signal_(signal), owner_(owner) {}
+
   [[nodiscard]] MUSTER_FN bool valid() const { return true; }
-  MUSTER_FN void notify(F& fabric, std::uint32_t value, NotifyOp op, Order order) const {
-    fabric.notify(signal_, peer_, value, op, order);
+  MUSTER_FN void notify(F& fabric, std::uint32_t value, NotifyOp op, Order order,
+                        Scope scope = Scope::system) const {
+    fabric.notify(signal_, owner_, value, op, order, scope);
+  }
+  // All threads of the lane meet, each with a status, once those that need it have seen their own
+  // signal satisfy the condition; the worst status, the same to all. It is a wait and then a
+  // converge, in one, because a warp that polls in step is faster than one that one thread keeps
+  // waiting. A thread that does not need it names a signal that another one waits for.
+  MUSTER_FN WaitStatus converge_after(F& fabric, bool needed, Compare compare, std::uint32_t value,
+                                      Order order, Scope scope = Scope::system,
+                                      WaitStatus status = WaitStatus::ok) const {
+    if (needed) status = worst(status, fabric.wait(signal_, compare, value, order, scope));
+    return fabric.converge(status);
   }
 
  private:
   Signal signal_;
-  Rank peer_;
+  Rank owner_;
 };
 
 template <ResolvingFabric F>
 class Target<F> {
  public:
-  MUSTER_FN Target(F& fabric, Signal signal, Rank peer) : place_(fabric.resolve(signal, peer)) {}
+  MUSTER_FN Target(F& fabric, Signal signal, Rank owner) : place_(fabric.resolve(signal, owner)) {}
+
   [[nodiscard]] MUSTER_FN bool valid() const { return place_.valid(); }
-  MUSTER_FN void notify(F& fabric, std::uint32_t value, NotifyOp op, Order order) const {
-    fabric.notify(place_, value, op, order);
+  MUSTER_FN void notify(F& fabric, std::uint32_t value, NotifyOp op, Order order,
+                        Scope scope = Scope::system) const {
+    fabric.notify(place_, value, op, order, scope);
+  }
+  MUSTER_FN WaitStatus converge_after(F& fabric, bool needed, Compare compare, std::uint32_t value,
+                                      Order order, Scope scope = Scope::system,
+                                      WaitStatus status = WaitStatus::ok) const {
+    return fabric.converge_after(place_, needed, compare, value, order, scope, status);
   }
 
  private:

@@ -95,6 +95,17 @@ MUSTER_FN auto with_access(Order order, Scope scope, Visit&& visit) {
 #endif
 }
 
+// Warps are cut from a block in the order of thread_in_block().
+[[nodiscard]] MUSTER_FN inline std::uint32_t thread_in_warp() {
+#if defined(__CUDA_ARCH__)
+  std::uint32_t lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+#else
+  trap();
+#endif
+}
+
 [[nodiscard]] MUSTER_FN inline std::uint32_t threads_in_block() {
 #if defined(__CUDA_ARCH__)
   return blockDim.x * blockDim.y * blockDim.z;

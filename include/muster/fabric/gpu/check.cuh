@@ -14,8 +14,15 @@ namespace muster::gpu::detail {
 struct Place {
   std::uint32_t rank;
   std::uint32_t lane;
-  std::uint32_t block;
   std::uint32_t thread;
+
+  [[nodiscard]] MUSTER_FN std::uint32_t block() const {
+#if defined(__CUDA_ARCH__)
+    return block_in_grid();
+#else
+    return lane;
+#endif
+  }
 };
 
 // What failed.
@@ -30,6 +37,24 @@ struct Trouble {
   std::uint32_t expected = unknown;
 };
 
+// Of which rank's memory, and where, a cell is: looked up, so that a wait need not keep it.
+[[nodiscard]] MUSTER_FN inline Trouble about(const Handle& handle, std::uint32_t rank,
+                                             Operation operation, const std::uint32_t* word) {
+  const auto* const byte = reinterpret_cast<const std::byte*>(word);
+  for (std::uint32_t segment = 0; segment < max_segments; ++segment) {
+    const Segment& memory = handle.segments[segment];
+    for (std::uint32_t owner = 0; owner < handle.ranks && memory.bytes > 0; ++owner) {
+      const std::byte* const base = memory.base(owner, handle.ranks);
+      if (byte < base || byte >= base + memory.bytes) continue;
+      return {.operation = operation,
+              .peer = owner == rank ? unknown : owner,
+              .segment = segment,
+              .cell = static_cast<std::uint32_t>((byte - base) / cell_bytes)};
+    }
+  }
+  return {.operation = operation};
+}
+
 // Writes the rank's record, unless an earlier failure has.
 [[gnu::noinline]] MUSTER_FN inline void record(const Handle& handle, Place place, Trouble trouble) {
   if (handle.records == nullptr || handle.claims == nullptr) return;
@@ -40,7 +65,7 @@ struct Trouble {
   record.operation = static_cast<std::uint32_t>(trouble.operation);
   record.rank = place.rank;
   record.lane = place.lane;
-  record.block = place.block;
+  record.block = place.block();
   record.thread = place.thread;
   record.peer = trouble.peer;
   record.segment = trouble.segment;

@@ -1,7 +1,7 @@
 // Which threads make up a lane: Thread, Warp, Warps<N>, Block<N>.
 //
-// Each says how its threads meet. Meeting orders memory between the threads of the lane; it does
-// not reach beyond the block.
+// Each says how its threads meet, and how they wait and meet in one. Meeting orders memory between
+// the threads of the lane; it does not reach beyond the block.
 #pragma once
 
 #include <cstdint>
@@ -43,11 +43,42 @@ MUSTER_FN inline void meet_in_warp([[maybe_unused]] std::uint32_t count) {
                                                         [[maybe_unused]] std::uint32_t count) {
 #if defined(__CUDA_ARCH__)
   const std::uint32_t mask = mask_of(count);
-  // Without a branch, so that the next notify need not wait for the result. A reduction does not
-  // order memory.
-  const std::uint32_t level = __reduce_max_sync(mask, static_cast<std::uint32_t>(status));
-  __syncwarp(mask);
-  return WaitStatus{level};
+  const bool any = __any_sync(mask, status != WaitStatus::ok) != 0;
+  __syncwarp(mask);  // a vote does not order memory
+  if (!any) [[likely]]
+    return WaitStatus::ok;
+  return WaitStatus{__reduce_max_sync(mask, static_cast<std::uint32_t>(status))};
+#else
+  trap();
+#endif
+}
+
+[[nodiscard]] MUSTER_FN inline bool any_in_warp([[maybe_unused]] bool flag,
+                                                [[maybe_unused]] std::uint32_t count) {
+#if defined(__CUDA_ARCH__)
+  return __any_sync(mask_of(count), flag) != 0;
+#else
+  trap();
+#endif
+}
+
+// How often a wait polls before it goes on out of line. A poll takes some 0.2 us.
+inline constexpr int first_polls = 32;
+
+// They poll in step until all of them see what they wait for; false after first_polls.
+template <class Seen>
+[[nodiscard]] MUSTER_FN bool await_in_warp([[maybe_unused]] bool fine, Seen&& seen,
+                                           [[maybe_unused]] std::uint32_t count) {
+#if defined(__CUDA_ARCH__)
+  const std::uint32_t mask = mask_of(count);
+  const int polls = opaque(first_polls);
+  for (int i = 0; i < polls; ++i) {
+    const bool mine = seen();
+    if (__all_sync(mask, mine && fine) == 0) continue;
+    __syncwarp(mask);  // a vote does not order memory
+    return true;
+  }
+  return false;
 #else
   trap();
 #endif
@@ -99,9 +130,18 @@ MUSTER_FN inline void meet_at([[maybe_unused]] std::uint32_t barrier,
 #endif
 }
 
+// As await_in_warp, where the lane has several warps: those poll in which a thread needs to.
+template <class Seen>
+[[nodiscard]] MUSTER_FN bool await_at(std::uint32_t barrier, std::uint32_t threads, bool needed,
+                                      bool fine, Seen&& seen, std::uint32_t in_warp) {
+  if (any_in_warp(needed, in_warp)) fine = await_in_warp(fine, seen, in_warp);
+  return !any_at(barrier, threads, !fine);
+}
+
 [[nodiscard]] MUSTER_FN inline WaitStatus worst_at(std::uint32_t barrier, std::uint32_t count,
                                                    WaitStatus status) {
-  if (!any_at(barrier, count, status != WaitStatus::ok)) return WaitStatus::ok;
+  if (!any_at(barrier, count, status != WaitStatus::ok)) [[likely]]
+    return WaitStatus::ok;
   // Somebody failed: the time no longer matters. All threads of the lane take the same turns.
   auto level = static_cast<std::uint32_t>(WaitStatus::invalid);
   while (!any_at(barrier, count, static_cast<std::uint32_t>(status) >= level)) --level;
@@ -151,6 +191,14 @@ struct Thread {
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return 1; }
   MUSTER_FN void meet() const { asm volatile("" ::: "memory"); }
   [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const { return status; }
+  template <class Seen>
+  [[nodiscard]] MUSTER_FN bool await(bool needed, WaitStatus status, Seen&& seen) const {
+    if (!needed || status != WaitStatus::ok) return status == WaitStatus::ok;
+    const int polls = detail::opaque(detail::first_polls);
+    for (int i = 0; i < polls; ++i)
+      if (seen()) return true;
+    return false;
+  }
   template <detail::Broadcastable T>
   [[nodiscard]] MUSTER_FN T broadcast(T value) const {
     return value;
@@ -161,13 +209,15 @@ struct Thread {
 struct Warp {
   static constexpr std::uint32_t static_threads = detail::warp_threads;
 
-  [[nodiscard]] MUSTER_FN std::uint32_t thread() const {
-    return detail::thread_in_block() % detail::warp_threads;
-  }
+  [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return detail::thread_in_warp(); }
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return static_threads; }
   MUSTER_FN void meet() const { detail::meet_in_warp(static_threads); }
   [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const {
     return detail::worst_in_warp(status, static_threads);
+  }
+  template <class Seen>
+  [[nodiscard]] MUSTER_FN bool await(bool, WaitStatus status, Seen&& seen) const {
+    return detail::await_in_warp(status == WaitStatus::ok, seen, static_threads);
   }
   template <detail::Broadcastable T>
   [[nodiscard]] MUSTER_FN T broadcast(T value) const {
@@ -193,6 +243,11 @@ struct Warps {
   MUSTER_FN void meet() const { detail::meet_at(barrier, static_threads); }
   [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const {
     return detail::worst_at(barrier, static_threads, status);
+  }
+  template <class Seen>
+  [[nodiscard]] MUSTER_FN bool await(bool needed, WaitStatus status, Seen&& seen) const {
+    return detail::await_at(barrier, static_threads, needed, status == WaitStatus::ok, seen,
+                            detail::warp_threads);
   }
   template <detail::Broadcastable T>
   [[nodiscard]] MUSTER_FN T broadcast(T value) const {
@@ -220,6 +275,14 @@ struct Block {
   [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const {
     if (threads() <= detail::warp_threads) return detail::worst_in_warp(status, threads());
     return detail::worst_at(0, whole_warps(), status);
+  }
+  template <class Seen>
+  [[nodiscard]] MUSTER_FN bool await(bool needed, WaitStatus status, Seen&& seen) const {
+    const bool fine = status == WaitStatus::ok;
+    if (threads() <= detail::warp_threads) return detail::await_in_warp(fine, seen, threads());
+    // The last warp may be short.
+    const std::uint32_t before = thread() / detail::warp_threads * detail::warp_threads;
+    return detail::await_at(0, whole_warps(), needed, fine, seen, threads() - before);
   }
   template <detail::Broadcastable T>
   [[nodiscard]] MUSTER_FN T broadcast(T value) const {

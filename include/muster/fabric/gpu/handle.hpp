@@ -21,6 +21,13 @@ struct Segment {
   std::byte* near[near_ranks] = {};  // by rank, where the team has at most near_ranks
   std::byte* const* far = nullptr;   // by rank, in device memory, for a larger team
   std::uint64_t bytes = 0;           // the extent on each rank
+
+  [[nodiscard]] MUSTER_FN std::byte* base(std::uint32_t owner, std::uint32_t ranks) const {
+    if (ranks <= near_ranks) return near[owner];
+    // Volatile only so that the compiler does not merge it with the load above: that one reads the
+    // constant bank, as long as it is one of its own.
+    return const_cast<std::byte* const volatile*>(far)[owner];
+  }
 };
 
 // What a lane was doing when it failed.
@@ -65,14 +72,15 @@ struct ErrorRecord {
 // A grid holds ranks_here x lanes blocks: block b runs lane b % lanes of rank first_rank + b /
 // lanes. The number of lanes follows from the launch.
 struct Handle {
-  Segment segments[max_segments];
+  // First what every kernel begins with: a constant bank is fetched by lines.
   std::uint32_t ranks = 0;
   std::uint32_t first_rank = 0;
   std::uint32_t ranks_here = 1;  // ranks that share the launch
   std::uint32_t max_lanes = 0;   // rows were made for so many; a larger launch is `invalid`
   std::uint32_t team = 0;
-  std::uint32_t verify = 0;         // 1: arguments are checked
-  std::uint32_t zero = 0;           // always 0, unknown to the compiler (see Fabric::converge)
+  std::uint32_t verify = 0;  // 1: arguments are checked
+  std::uint32_t zero = 0;    // always 0, unknown to the compiler (see Fabric::converge)
+  Segment segments[max_segments];
   std::uint64_t deadline_ns = 0;    // 0: waits have none
   std::uint32_t* stop = nullptr;    // in host memory: 0, or the WaitStatus that ends every wait
   std::uint32_t* claims = nullptr;  // device memory, by rank: 0 until the rank's record is taken

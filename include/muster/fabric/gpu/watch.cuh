@@ -6,15 +6,15 @@
 
 #include "muster/fabric/gpu/access.cuh"
 #include "muster/fabric/gpu/check.cuh"
+#include "muster/fabric/gpu/coop.cuh"
 #include "muster/fabric/gpu/handle.hpp"
 #include "muster/types.hpp"
 
 namespace muster::gpu::detail {
 
-// A poll of the own memory takes some 0.5 us: a wait first looks around after some 10 us, and then
+// A poll of the own memory takes some 0.2 us: a wait first looks around after some 6 us, and then
 // every 30 us or so, because the abort word lies across the bus (about 2 us).
-inline constexpr int first_polls = 16;
-inline constexpr int polls_between_looks = 64;
+inline constexpr int polls_between_looks = 160;
 
 class Watch {
  public:
@@ -59,10 +59,11 @@ MUSTER_FN WaitStatus wait_until(const Handle& handle, Poll&& poll, Failed&& fail
 }
 
 // Goes on where the first polls of a wait on one cell ended. `Poll` gives the order and the scope.
-template <class Poll>
+// Takes little more than what a wait has in registers: what it says of a failure it looks up.
+template <class Poll, Operation operation>
 [[gnu::noinline]] MUSTER_FN WaitStatus wait_longer(const Handle& handle, Place place,
                                                    std::uint32_t* word, Compare compare,
-                                                   std::uint32_t value, Trouble trouble) {
+                                                   std::uint32_t value) {
   const Watch watch(handle);
   const int polls = opaque(polls_between_looks);
   std::uint32_t seen = 0;
@@ -74,6 +75,7 @@ template <class Poll>
     }
     status = watch.look();
   }
+  Trouble trouble = about(handle, place.rank, operation, word);
   trouble.status = status;
   trouble.seen = seen;
   trouble.compare = static_cast<std::uint32_t>(compare);
@@ -82,15 +84,14 @@ template <class Poll>
   return status;
 }
 
-// Blocks until the own cell satisfies the condition.
-template <class Poll>
+// Blocks until the cell satisfies the condition.
+template <class Poll, Operation operation>
 [[nodiscard]] MUSTER_FN WaitStatus wait_for(const Handle& handle, Place place, std::uint32_t* word,
-                                            Compare compare, std::uint32_t value,
-                                            const Trouble& trouble) {
+                                            Compare compare, std::uint32_t value) {
   const int polls = opaque(first_polls);
   for (int i = 0; i < polls; ++i)
     if (satisfies(Poll::load(word), compare, value)) return WaitStatus::ok;
-  return wait_longer<Poll>(handle, place, word, compare, value, trouble);
+  return wait_longer<Poll, operation>(handle, place, word, compare, value);
 }
 
 }  // namespace muster::gpu::detail

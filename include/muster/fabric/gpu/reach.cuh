@@ -1,0 +1,117 @@
+// What one lane of a kernel reaches: addresses in every rank's memory, looked at before they are
+// used where the team was made with checks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "muster/fabric/gpu/check.cuh"
+#include "muster/fabric/gpu/handle.hpp"
+#include "muster/fabric/gpu/seat.cuh"
+#include "muster/fabric/gpu/tile.cuh"
+#include "muster/types.hpp"
+
+namespace muster::gpu::detail {
+
+// A wait stands between a deposit and what follows, and a single warp takes some 3 ns for each
+// instruction: so checks are one test of a register where there is nothing to look at, and what is
+// rare is out of line.
+class Reach {
+ public:
+  MUSTER_FN Reach(const Handle& handle, Seat seat, std::uint32_t thread)
+      : handle_(handle),
+        ranks_(handle.ranks),
+        rank_(seat.rank.value),
+        lane_(seat.lane.value),
+        lanes_(seat.lanes),
+        checked_(handle.verify != 0) {
+    // More lanes than the rows were made for would deposit into other rows.
+    if (lanes_ > handle.max_lanes || lane_ >= lanes_) [[unlikely]] {
+      checked_ = true;
+      settle(refuse(handle, place(thread), {.operation = Operation::launch}));
+    }
+  }
+
+  [[nodiscard]] MUSTER_FN const Handle& handle() const { return handle_; }
+  [[nodiscard]] MUSTER_FN std::uint32_t ranks() const { return ranks_; }
+  [[nodiscard]] MUSTER_FN std::uint32_t rank() const { return rank_; }
+  [[nodiscard]] MUSTER_FN std::uint32_t lane() const { return lane_; }
+  [[nodiscard]] MUSTER_FN std::uint32_t lanes() const { return lanes_; }
+  // Is there anything to look at, or has the lane failed?
+  [[nodiscard]] MUSTER_FN bool careful() const { return checked_ || status_ != WaitStatus::ok; }
+  [[nodiscard]] MUSTER_FN Place place(std::uint32_t thread) const { return {rank_, lane_, thread}; }
+
+  // ---- the lane's status
+
+  // Above `expired` it stays, and ends all later waits at once. An expired wait does not: the next
+  // may succeed.
+  [[nodiscard]] MUSTER_FN WaitStatus status() const { return status_; }
+  MUSTER_FN void become(WaitStatus status) {
+    status_ = status > WaitStatus::expired ? status : WaitStatus::ok;
+  }
+  MUSTER_FN bool settle(WaitStatus status) {
+    status_ = worst(status_, status);
+    return status == WaitStatus::ok;
+  }
+
+  // ---- addresses
+
+  [[nodiscard]] MUSTER_FN std::uint32_t* cell(std::uint32_t segment, std::uint32_t index,
+                                              std::uint32_t owner) const {
+    return reinterpret_cast<std::uint32_t*>(handle_.segments[segment].base(owner, ranks_)) + index;
+  }
+  [[nodiscard]] MUSTER_FN std::uint32_t* own(Counter counter) const {
+    return cell(counter.segment, counter.cell, rank_);
+  }
+  template <class T>
+  [[nodiscard]] MUSTER_FN T* data(WindowRef<T> window, Rank owner) const {
+    return reinterpret_cast<T*>(handle_.segments[window.segment].base(owner.value, ranks_) +
+                                window.offset);
+  }
+  template <class T>
+  [[nodiscard]] MUSTER_FN Patch<T> patch(WindowRef<T> window, Rank owner, Box box) const {
+    return {data(window, owner) + window.at(box.row, box.col), window.cols, box.rows, box.cols};
+  }
+  [[nodiscard]] MUSTER_FN std::uint64_t* packets(Slots slots, Rank owner, std::int64_t at) const {
+    return reinterpret_cast<std::uint64_t*>(data(slots, owner) + at);
+  }
+
+  // ---- checks. A lane that broke the contract deposits nothing more; windows stay readable.
+
+  [[nodiscard]] MUSTER_FN bool admit(std::uint32_t thread, Operation operation, Signal signal,
+                                     Rank peer) {
+    if (!checked_) [[likely]]
+      return true;
+    return status_ != WaitStatus::invalid &&
+           settle(check_cell(handle_, place(thread), operation, signal, peer));
+  }
+  template <class T>
+  [[nodiscard]] MUSTER_FN bool admit(std::uint32_t thread, Operation operation, WindowRef<T> window,
+                                     Rank peer, Box box) {
+    if (!checked_) [[likely]]
+      return true;
+    const auto size = static_cast<std::int64_t>(sizeof(T));
+    const WindowRef<std::byte> bytes{window.offset, window.rows, window.cols * size, window.segment,
+                                     window.team};
+    return settle(check_box(handle_, place(thread), operation, bytes, peer,
+                            {box.row, box.col * size, box.rows, box.cols * size}));
+  }
+  // A run of elements, as a box of the window laid out in one row.
+  template <class T>
+  [[nodiscard]] MUSTER_FN bool admit_run(std::uint32_t thread, WindowRef<T> window, Rank peer,
+                                         std::int64_t at, std::int64_t count) {
+    const WindowRef<T> row{window.offset, 1, window.size(), window.segment, window.team};
+    return admit(thread, Operation::transfer, row, peer, Box{0, at, 1, count});
+  }
+
+ private:
+  const Handle& handle_;
+  std::uint32_t ranks_;
+  std::uint32_t rank_;
+  std::uint32_t lane_;
+  std::uint32_t lanes_;
+  bool checked_;
+  WaitStatus status_ = WaitStatus::ok;
+};
+
+}  // namespace muster::gpu::detail
