@@ -95,7 +95,7 @@ class CounterBarrier {
   template <Fabric F>
   MUSTER_FN WaitStatus await(F& fabric, State<F> sum, BarrierUse use) const {
     const Target<F> mine(fabric, shared(fabric), fabric.rank());
-    return mine.converge_after(fabric, fabric.thread() == 0, Compare::ge, sum, use.wait);
+    return mine.wait_converge(fabric, 1, Compare::ge, sum, use.wait);
   }
 
   template <Fabric F>

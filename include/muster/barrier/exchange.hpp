@@ -14,14 +14,13 @@ namespace muster {
 class EpochExchange {
  public:
   // The thread's part: the epoch and, looked up before a loop, what it sends to and hears from its
-  // first peer. A thread that is left over names the last one's peer, and neither sends nor needs
-  // to hear.
+  // first peer. A thread that is left over names the last one's peer.
   template <Fabric F>
   struct State {
     Epoch epoch;
     Target<F> mine;
     Target<F> theirs;
-    bool has_peer;
+    std::uint32_t count;  // of threads that have a peer; 0 where one has several, or nobody has any
   };
 
   EpochExchange() = default;
@@ -36,19 +35,25 @@ class EpochExchange {
 
   template <Fabric F>
   [[nodiscard]] MUSTER_FN State<F> at(F& fabric, Epoch epoch) const {
+    const std::uint32_t peers = fabric.size() - 1;
     const std::uint32_t step = 1 + fabric.thread();
-    const bool has_peer = step < fabric.size();
-    const Rank peer = to_the_right(fabric, has_peer ? step : fabric.size() - 1);
+    const Rank peer = to_the_right(fabric, step < peers ? step : peers);
     const Target<F> mine(fabric, rows_.from(fabric.lane(), fabric.rank()), peer);
     const Target<F> theirs(fabric, rows_.from(fabric.lane(), peer), fabric.rank());
-    return {epoch, mine, theirs, has_peer && mine.valid() && theirs.valid()};
+    const bool known = mine.valid() && theirs.valid();
+    const bool one_each = known && peers > 0 && peers <= fabric.threads();
+    return {epoch, mine, theirs, held(one_each ? peers : 0)};
   }
 
+  // Called by all threads of the lane, after a converge: what they wrote before is deposited.
   template <Fabric F>
   MUSTER_FN void announce(F& fabric, const State<F>& state, Order order) const {
     // Pairs with the peer's wait below on the cell that this rank writes.
-    if (state.has_peer) state.mine.notify(fabric, state.epoch.value, NotifyOp::set, order);
-    each_further_peer(fabric, [&](Rank peer) {
+    if (fabric.thread() < state.count)
+      state.mine.notify(fabric, state.epoch.value, NotifyOp::set, order);
+    if (state.count != 0) [[likely]]
+      return;
+    for_each_peer(fabric, [&](Rank peer) {
       fabric.notify(rows_.from(fabric.lane(), fabric.rank()), peer, state.epoch.value,
                     NotifyOp::set, order);
     });
@@ -57,14 +62,14 @@ class EpochExchange {
   // Once the lane has heard from all peers: the same status to all threads.
   template <Fabric F>
   MUSTER_FN WaitStatus await(F& fabric, const State<F>& state, Order order) const {
+    if (state.count != 0) [[likely]]
+      return state.theirs.wait_converge(fabric, state.count, Compare::ge, state.epoch.value, order);
     WaitStatus status = WaitStatus::ok;
-    if (fabric.size() == 1) return fabric.converge(status);
-    each_further_peer(fabric, [&](Rank peer) {
+    for_each_peer(fabric, [&](Rank peer) {
       const Signal theirs = rows_.from(fabric.lane(), peer);
       status = worst(status, fabric.wait(theirs, Compare::ge, state.epoch.value, order));
     });
-    return state.theirs.converge_after(fabric, state.has_peer, Compare::ge, state.epoch.value,
-                                       order, Scope::system, status);
+    return fabric.converge(status);
   }
 
   template <Fabric F>
@@ -73,15 +78,6 @@ class EpochExchange {
   }
 
  private:
-  // Those that are left where the lane has fewer threads than the rank has peers.
-  template <Fabric F, class Visit>
-  MUSTER_FN static void each_further_peer(const F& fabric, Visit&& visit) {
-    if (fabric.size() <= 1 + fabric.threads()) return;  // for all threads at once
-    for (std::uint32_t step = 1 + fabric.thread() + fabric.threads(); step < fabric.size();
-         step += fabric.threads())
-      visit(to_the_right(fabric, step));
-  }
-
   template <Fabric F>
   [[nodiscard]] MUSTER_FN static Rank to_the_right(const F& fabric, std::uint32_t step) {
     const std::uint32_t sum = fabric.rank().value + step;

@@ -77,7 +77,9 @@ class GridBarrier {
   struct State {
     std::uint32_t sum;  // that is waited for
     Target<F> shared;
-    bool meets;  // this thread deposits and waits for its lane
+    std::uint32_t lanes;  // 0 where nobody is to be met
+
+    [[nodiscard]] MUSTER_FN bool meets() const { return lanes != 0; }
   };
 
   template <Fabric F>
@@ -89,41 +91,35 @@ class GridBarrier {
   template <Fabric F>
   MUSTER_FN State<F> at(F& fabric, std::uint32_t sum) const {
     const Target<F> shared(fabric, rows_.from(Lane{0}, Rank{0}), fabric.rank());
-    return {sum, shared, fabric.thread() == 0 && fabric.lanes() > 1 && shared.valid()};
+    return {sum, shared, held(shared.valid() && fabric.lanes() > 1 ? fabric.lanes() : 0)};
   }
 
   template <Fabric F>
   MUSTER_FN void announce(F& fabric, State<F>& state, BarrierUse use) const {
-    advance(fabric, state);
+    state.sum += state.lanes;
     fabric.converge();  // all threads have read the sum; the notifying one speaks for all
     if (fabric.profile() < Profile::direct) fabric.flush();
     deposit(fabric, state, use.notify);
   }
 
-  // To the sum once all lanes have deposited once more.
-  template <Fabric F>
-  MUSTER_FN static void advance(const F& fabric, State<F>& state) {
-    if (fabric.lanes() > 1) state.sum += fabric.lanes();
-  }
-
   // Pairs with the waits of the rank's lanes below.
   template <Fabric F>
   MUSTER_FN static void deposit(F& fabric, const State<F>& state, Order order) {
-    if (state.meets) state.shared.notify(fabric, 1, NotifyOp::add, order, Scope::device);
+    if (fabric.thread() == 0 && state.meets())
+      state.shared.notify(fabric, 1, NotifyOp::add, order, Scope::device);
   }
 
   template <Fabric F>
   MUSTER_FN WaitStatus await(F& fabric, const State<F>& state, BarrierUse use) const {
-    if (fabric.lanes() == 1) return fabric.converge(WaitStatus::ok);
-    return state.shared.converge_after(fabric, state.meets, Compare::ge, state.sum, use.wait,
-                                       Scope::device);
+    if (!state.meets()) return fabric.converge(WaitStatus::ok);
+    return state.shared.wait_converge(fabric, 1, Compare::ge, state.sum, use.wait, Scope::device);
   }
 
   // The own counter, and those of the lanes that do not run: one lane writes each.
   template <Fabric F>
   MUSTER_FN void keep(F& fabric, const State<F>& state) const {
+    if (!state.meets()) return;
     const std::uint32_t lanes = fabric.lanes();
-    if (lanes == 1) return;
     for (std::uint32_t lane = fabric.lane().value + fabric.thread() * lanes; lane < rows_.lanes;
          lane += fabric.threads() * lanes)
       fabric.set_counter(rows_.epoch(Lane{lane}), state.sum);

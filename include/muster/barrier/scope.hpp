@@ -1,6 +1,7 @@
 // A barrier for a loop: what it keeps between calls stays in registers.
 #pragma once
 
+#include "muster/barrier/target.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
 

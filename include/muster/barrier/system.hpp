@@ -100,7 +100,7 @@ class SystemBarrier {
   template <Fabric F>
   MUSTER_FN void announce(F& fabric, State<F>& state, BarrierUse use) const {
     state.exchange.epoch = state.exchange.epoch.next();
-    GridBarrier::advance(fabric, state.grid);
+    state.grid.sum += state.grid.lanes;
     // The notifying thread speaks for what all threads wrote; and all have read the counters.
     fabric.converge();
     // Pairs with the wait of the peer's same lane.
@@ -112,7 +112,7 @@ class SystemBarrier {
     // Thread 0 speaks below for what all threads have acquired here.
     const WaitStatus status = exchange_.await(fabric, state.exchange, use.wait);
     // A lane that has not heard from everybody must not say so.
-    if (fabric.lanes() == 1 || status != WaitStatus::ok) return status;
+    if (!state.grid.meets() || status != WaitStatus::ok) return status;
     GridBarrier::deposit(fabric, state.grid,
                          use.wait == Order::acquire ? Order::release : use.notify);
     return grid_.await(fabric, state.grid, use);

@@ -27,6 +27,10 @@ struct Words {
 
 // ---- the first `count` threads of one warp
 
+[[nodiscard]] MUSTER_FN constexpr std::uint32_t first_of_warp(std::uint32_t thread) {
+  return thread / warp_threads * warp_threads;
+}
+
 [[nodiscard]] MUSTER_FN constexpr std::uint32_t mask_of(std::uint32_t count) {
   return count >= warp_threads ? ~0U : (1U << count) - 1;
 }
@@ -53,28 +57,18 @@ MUSTER_FN inline void meet_in_warp([[maybe_unused]] std::uint32_t count) {
 #endif
 }
 
-[[nodiscard]] MUSTER_FN inline bool any_in_warp([[maybe_unused]] bool flag,
-                                                [[maybe_unused]] std::uint32_t count) {
-#if defined(__CUDA_ARCH__)
-  return __any_sync(mask_of(count), flag) != 0;
-#else
-  trap();
-#endif
-}
-
 // How often a wait polls before it goes on out of line. A poll takes some 0.2 us.
 inline constexpr int first_polls = 32;
 
 // They poll in step until all of them see what they wait for; false after first_polls.
 template <class Seen>
-[[nodiscard]] MUSTER_FN bool await_in_warp([[maybe_unused]] bool fine, Seen&& seen,
-                                           [[maybe_unused]] std::uint32_t count) {
+[[nodiscard]] MUSTER_FN bool await_in_warp(Seen&& seen, [[maybe_unused]] std::uint32_t count) {
 #if defined(__CUDA_ARCH__)
   const std::uint32_t mask = mask_of(count);
   const int polls = opaque(first_polls);
   for (int i = 0; i < polls; ++i) {
     const bool mine = seen();
-    if (__all_sync(mask, mine && fine) == 0) continue;
+    if (__all_sync(mask, mine) == 0) continue;
     __syncwarp(mask);  // a vote does not order memory
     return true;
   }
@@ -132,10 +126,10 @@ MUSTER_FN inline void meet_at([[maybe_unused]] std::uint32_t barrier,
 
 // As await_in_warp, where the lane has several warps: those poll in which a thread needs to.
 template <class Seen>
-[[nodiscard]] MUSTER_FN bool await_at(std::uint32_t barrier, std::uint32_t threads, bool needed,
-                                      bool fine, Seen&& seen, std::uint32_t in_warp) {
-  if (any_in_warp(needed, in_warp)) fine = await_in_warp(fine, seen, in_warp);
-  return !any_at(barrier, threads, !fine);
+[[nodiscard]] MUSTER_FN bool await_at(std::uint32_t barrier, std::uint32_t threads, bool polls,
+                                      Seen&& seen, std::uint32_t in_warp) {
+  const bool late = polls && !await_in_warp(seen, in_warp);
+  return !any_at(barrier, threads, late);
 }
 
 [[nodiscard]] MUSTER_FN inline WaitStatus worst_at(std::uint32_t barrier, std::uint32_t count,
@@ -192,8 +186,7 @@ struct Thread {
   MUSTER_FN void meet() const { asm volatile("" ::: "memory"); }
   [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const { return status; }
   template <class Seen>
-  [[nodiscard]] MUSTER_FN bool await(bool needed, WaitStatus status, Seen&& seen) const {
-    if (!needed || status != WaitStatus::ok) return status == WaitStatus::ok;
+  [[nodiscard]] MUSTER_FN bool await(std::uint32_t, Seen&& seen) const {
     const int polls = detail::opaque(detail::first_polls);
     for (int i = 0; i < polls; ++i)
       if (seen()) return true;
@@ -216,8 +209,8 @@ struct Warp {
     return detail::worst_in_warp(status, static_threads);
   }
   template <class Seen>
-  [[nodiscard]] MUSTER_FN bool await(bool, WaitStatus status, Seen&& seen) const {
-    return detail::await_in_warp(status == WaitStatus::ok, seen, static_threads);
+  [[nodiscard]] MUSTER_FN bool await(std::uint32_t, Seen&& seen) const {
+    return detail::await_in_warp(seen, static_threads);
   }
   template <detail::Broadcastable T>
   [[nodiscard]] MUSTER_FN T broadcast(T value) const {
@@ -245,8 +238,8 @@ struct Warps {
     return detail::worst_at(barrier, static_threads, status);
   }
   template <class Seen>
-  [[nodiscard]] MUSTER_FN bool await(bool needed, WaitStatus status, Seen&& seen) const {
-    return detail::await_at(barrier, static_threads, needed, status == WaitStatus::ok, seen,
+  [[nodiscard]] MUSTER_FN bool await(std::uint32_t count, Seen&& seen) const {
+    return detail::await_at(barrier, static_threads, detail::first_of_warp(thread()) < count, seen,
                             detail::warp_threads);
   }
   template <detail::Broadcastable T>
@@ -277,12 +270,11 @@ struct Block {
     return detail::worst_at(0, whole_warps(), status);
   }
   template <class Seen>
-  [[nodiscard]] MUSTER_FN bool await(bool needed, WaitStatus status, Seen&& seen) const {
-    const bool fine = status == WaitStatus::ok;
-    if (threads() <= detail::warp_threads) return detail::await_in_warp(fine, seen, threads());
+  [[nodiscard]] MUSTER_FN bool await(std::uint32_t awaiting, Seen&& seen) const {
+    if (threads() <= detail::warp_threads) return detail::await_in_warp(seen, threads());
+    const std::uint32_t first = detail::first_of_warp(thread());
     // The last warp may be short.
-    const std::uint32_t before = thread() / detail::warp_threads * detail::warp_threads;
-    return detail::await_at(0, whole_warps(), needed, fine, seen, threads() - before);
+    return detail::await_at(0, whole_warps(), first < awaiting, seen, threads() - first);
   }
   template <detail::Broadcastable T>
   [[nodiscard]] MUSTER_FN T broadcast(T value) const {

@@ -24,7 +24,8 @@ class Reach {
         rank_(seat.rank.value),
         lane_(seat.lane.value),
         lanes_(seat.lanes),
-        checked_(handle.verify != 0) {
+        checked_(handle.verify != 0),
+        careful_(checked_) {
     // More lanes than the rows were made for would deposit into other rows.
     if (lanes_ > handle.max_lanes || lane_ >= lanes_) [[unlikely]] {
       checked_ = true;
@@ -38,7 +39,7 @@ class Reach {
   [[nodiscard]] MUSTER_FN std::uint32_t lane() const { return lane_; }
   [[nodiscard]] MUSTER_FN std::uint32_t lanes() const { return lanes_; }
   // Is there anything to look at, or has the lane failed?
-  [[nodiscard]] MUSTER_FN bool careful() const { return checked_ || status_ != WaitStatus::ok; }
+  [[nodiscard]] MUSTER_FN bool careful() const { return careful_; }
   [[nodiscard]] MUSTER_FN Place place(std::uint32_t thread) const { return {rank_, lane_, thread}; }
 
   // ---- the lane's status
@@ -48,9 +49,11 @@ class Reach {
   [[nodiscard]] MUSTER_FN WaitStatus status() const { return status_; }
   MUSTER_FN void become(WaitStatus status) {
     status_ = status > WaitStatus::expired ? status : WaitStatus::ok;
+    careful_ = checked_ || status_ != WaitStatus::ok;
   }
   MUSTER_FN bool settle(WaitStatus status) {
     status_ = worst(status_, status);
+    careful_ = checked_ || status_ != WaitStatus::ok;
     return status == WaitStatus::ok;
   }
 
@@ -111,6 +114,7 @@ class Reach {
   std::uint32_t lane_;
   std::uint32_t lanes_;
   bool checked_;
+  bool careful_;  // checked, or not ok
   WaitStatus status_ = WaitStatus::ok;
 };
 

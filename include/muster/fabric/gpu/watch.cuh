@@ -16,20 +16,21 @@ namespace muster::gpu::detail {
 // every 30 us or so, because the abort word lies across the bus (about 2 us).
 inline constexpr int polls_between_looks = 160;
 
+// A look takes two turns: the abort word is asked for in one and judged in the next. A wait for it
+// (2 us, and 100 us where 132 lanes ask at once) would keep the peers waiting, which would then look
+// too and keep this rank waiting, and so on for ever.
 class Watch {
  public:
   MUSTER_FN explicit Watch(const Handle& handle) : handle_(handle), begin_(nanoseconds()) {}
 
   // ok: go on waiting.
-  [[nodiscard]] MUSTER_FN WaitStatus look() const {
+  [[nodiscard]] MUSTER_FN WaitStatus look() {
 #if !defined(__CUDA_ARCH__)
     std::this_thread::yield();  // on a host, lanes may outnumber cores
 #endif
-    if (handle_.stop != nullptr) {
-      // Relaxed: nothing follows from it but the end of the wait.
-      const std::uint32_t stop = Relaxed::load(handle_.stop);
-      if (stop != 0) return WaitStatus{stop};
-    }
+    if (stop_ != 0) return WaitStatus{stop_};
+    // Relaxed: nothing follows from it but the end of the wait.
+    if (handle_.stop != nullptr) stop_ = Relaxed::load(handle_.stop);
     if (handle_.deadline_ns > 0 && nanoseconds() - begin_ > handle_.deadline_ns)
       return WaitStatus::expired;
     return WaitStatus::ok;
@@ -38,6 +39,7 @@ class Watch {
  private:
   const Handle& handle_;
   std::uint64_t begin_;
+  std::uint32_t stop_ = 0;
 };
 
 // Blocks until poll() holds; failed(status) is told where it never did.
@@ -47,7 +49,7 @@ MUSTER_FN WaitStatus wait_until(const Handle& handle, Poll&& poll, Failed&& fail
   for (int i = 0; i < polls; ++i)
     if (poll()) return WaitStatus::ok;
   polls = opaque(polls_between_looks);
-  const Watch watch(handle);
+  Watch watch(handle);
   WaitStatus status = WaitStatus::ok;
   while (status == WaitStatus::ok) {
     for (int i = 0; i < polls; ++i)
@@ -64,7 +66,7 @@ template <class Poll, Operation operation>
 [[gnu::noinline]] MUSTER_FN WaitStatus wait_longer(const Handle& handle, Place place,
                                                    std::uint32_t* word, Compare compare,
                                                    std::uint32_t value) {
-  const Watch watch(handle);
+  Watch watch(handle);
   const int polls = opaque(polls_between_looks);
   std::uint32_t seen = 0;
   WaitStatus status = WaitStatus::ok;
