@@ -102,6 +102,15 @@ MUSTER_FN inline void meet_at([[maybe_unused]] std::uint32_t barrier,
 #endif
 }
 
+// All threads of the block.
+MUSTER_FN inline void meet_in_block() {
+#if defined(__CUDA_ARCH__)
+  __syncthreads();  // faster than barrier 0 with a count in a register
+#else
+  trap();
+#endif
+}
+
 // They meet; whether any of them came with `flag`.
 [[nodiscard]] MUSTER_FN inline bool any_at([[maybe_unused]] std::uint32_t barrier,
                                            [[maybe_unused]] std::uint32_t count,
@@ -263,7 +272,7 @@ struct Block {
   MUSTER_FN void meet() const {
     // A block of one warp need not go through the block's barrier unit.
     if (threads() <= detail::warp_threads) return detail::meet_in_warp(threads());
-    detail::meet_at(0, whole_warps());
+    detail::meet_in_block();
   }
   [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const {
     if (threads() <= detail::warp_threads) return detail::worst_in_warp(status, threads());
