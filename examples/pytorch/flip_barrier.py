@@ -147,7 +147,7 @@ class Program:
 
     def replayed(self, replays):
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
             self.one_round(0)
             self.one_round(LANES - 1)
         for number in range(replays):
@@ -168,7 +168,7 @@ class Program:
         barrier()
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
             for _ in range(calls):
                 barrier()
         begin = [torch.cuda.Event(enable_timing=True) for _ in range(replays)]

@@ -35,35 +35,34 @@ std::string Driver::version() const {
 std::string Driver::name(int index) const {
   std::array<char, 256> text{};
   library_.call<int(char*, int, int)>("cuDeviceGetName", text.data(), static_cast<int>(text.size()),
-                                      devices_.at(index));
+                                      handle(index));
   return text.data();
 }
 
 std::string Driver::bus_id(int index) const {
   std::array<char, 64> text{};
   library_.call<int(char*, int, int)>("cuDeviceGetPCIBusId", text.data(),
-                                      static_cast<int>(text.size()), devices_.at(index));
+                                      static_cast<int>(text.size()), handle(index));
   return text.data();
 }
 
 std::uint64_t Driver::bytes(int index) const {
   std::size_t bytes = 0;
-  library_.call<int(std::size_t*, int)>("cuDeviceTotalMem_v2", &bytes, devices_.at(index));
+  library_.call<int(std::size_t*, int)>("cuDeviceTotalMem_v2", &bytes, handle(index));
   return bytes;
 }
 
 int Driver::attribute(DeviceAttribute attribute, int index) const {
   int value = 0;
-  const int status = library_.call<int(int*, int, int)>(
-      "cuDeviceGetAttribute", &value, static_cast<int>(attribute), devices_.at(index));
+  const int status = library_.call<int(int*, int, int)>("cuDeviceGetAttribute", &value,
+                                                        static_cast<int>(attribute), handle(index));
   return status == 0 ? value : 0;
 }
 
 bool Driver::pair(PairAttribute attribute, int from, int to) const {
   int value = 0;
-  const int status = library_.call<int(int*, int, int, int)>("cuDeviceGetP2PAttribute", &value,
-                                                             static_cast<int>(attribute),
-                                                             devices_.at(from), devices_.at(to));
+  const int status = library_.call<int(int*, int, int, int)>(
+      "cuDeviceGetP2PAttribute", &value, static_cast<int>(attribute), handle(from), handle(to));
   return status == 0 && value != 0;
 }
 

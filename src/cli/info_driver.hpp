@@ -44,6 +44,7 @@ class Driver {
 
  private:
   [[nodiscard]] std::string describe(int status) const;
+  [[nodiscard]] int handle(int index) const { return devices_.at(static_cast<std::size_t>(index)); }
 
   Library library_;
   std::string missing_;

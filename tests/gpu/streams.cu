@@ -326,12 +326,10 @@ void busy_multiprocessors() {
   cudaStream_t waiting = nullptr;
   must(cudaStreamCreateWithFlags(&waiting, cudaStreamNonBlocking), "making a stream");
   need(world.wait_on(Rank{0}, waiting, cells[0], Compare::eq, 3));
-  std::uint32_t* count = world.address(arrived, Rank{0});
-  void* arguments[] = {&count};
-  must(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(all_at_once_kernel),
-                                   dim3(static_cast<unsigned>(processors * each)), dim3(1024),
-                                   arguments, 0, world.stream(0)),
-       "launching as many blocks as fit");
+  // Not cooperative: that they all run at once is what is tried.
+  all_at_once_kernel<<<static_cast<unsigned>(processors * each), 1024, 0, world.stream(0)>>>(
+      world.address(arrived, Rank{0}));
+  must(cudaGetLastError(), "launching as many blocks as fit");
   need(world.sync());
   expect(cudaStreamQuery(waiting) == cudaErrorNotReady, "the wait ended before its signal");
   (void)cudaGetLastError();

@@ -84,7 +84,7 @@ TEST(GpuFree, AnyOrderGivesEverythingBack) {
     std::shuffle(windows.begin(), windows.end(), random);
     std::shuffle(rows.begin(), rows.end(), random);
     std::shuffle(signals.begin(), signals.end(), random);
-    for (int i = 0; i < 20; ++i) {
+    for (std::size_t i = 0; i < 20; ++i) {
       EXPECT_TRUE(world.free(windows[i]).has_value());
       EXPECT_TRUE(world.free(rows[i]).has_value());
       EXPECT_TRUE(world.free(signals[i]).has_value());
@@ -172,15 +172,17 @@ template <class Body>
 void in_two_processes(Body body) {
   std::vector<gpu::Mesh> meshes = gpu::make_meshes(2).value();
   pid_t children[2];
-  for (int i = 0; i < 2; ++i) {
+  for (std::uint32_t i = 0; i < 2; ++i) {
     children[i] = fork();
     if (children[i] != 0) continue;
     gpu::close_mesh(meshes[1 - i]);
     fake_machine() = {};
     gpu::World world =
-        gpu::World::join({.devices = {i}, .lanes = 2, .bytes = 1U << 16U, .cells = 1024}, meshes[i])
+        gpu::World::join(
+            {.devices = {static_cast<int>(i)}, .lanes = 2, .bytes = 1U << 16U, .cells = 1024},
+            meshes[i])
             .value();
-    body(world, static_cast<std::uint32_t>(i));
+    body(world, i);
     _exit(testing::Test::HasFailure() ? 1 : 0);
   }
   for (gpu::Mesh& mesh : meshes) gpu::close_mesh(mesh);

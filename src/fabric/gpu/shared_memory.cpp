@@ -47,6 +47,7 @@ class SharedMemory : public Memory {
       : own_(devices.begin(), devices.end()), bytes_(rounded(devices, bytes)) {
     const OnDevice on(devices.front());
     std::vector<Own> mine;
+    mine.reserve(devices.size());
     for (const int device : devices) mine.push_back({device, create(device), nullptr});
     exchange(mine, ranks_of, mesh);
   }
@@ -131,6 +132,7 @@ class SharedMemory : public Memory {
   void exchange(std::vector<Own>& mine, const std::vector<std::uint32_t>& ranks_of,
                 const Mesh& mesh) {
     std::vector<int> descriptors;
+    descriptors.reserve(mine.size());
     for (const Own& own : mine) descriptors.push_back(export_handle(own.handle));
     for (Own& own : mine) map_and_clear(own);
     for (std::uint32_t other = 0; other < mesh.processes(); ++other)
