@@ -68,7 +68,7 @@ TEST_P(ManyRanks, AreCertified) {
 
 INSTANTIATE_TEST_SUITE_P(All, ManyRanks,
                          testing::Values("epoch_barrier", "credit_barrier", "flip_barrier",
-                                         "dissemination_barrier", "system_barrier"),
+                                         "dissemination_barrier", "system_barrier", "handoff"),
                          [](const auto& test) { return test.param; });
 
 }  // namespace

@@ -44,8 +44,35 @@ int cuDeviceGetName(char* name, int length, int device) {
   return 0;
 }
 
+int cuDeviceGetPCIBusId(char* text, int length, int device) {
+  std::snprintf(text, static_cast<std::size_t>(length), "0000:%02x:00.0", 0x40 + device - 10);
+  return 0;
+}
+
 int cuDeviceGetAttribute(int* value, int attribute, int device) {
-  *value = attribute == 75 ? 9 : device - 10;
+  switch (attribute) {
+    case 75: *value = 9; break;                   // compute capability, major
+    case 76: *value = device - 10; break;         // minor
+    case 33: *value = 0x40 + device - 10; break;  // PCI bus
+    case 102:                                     // virtual memory
+    case 103:                                     // shared by file descriptor
+    case 95: *value = 1; break;                   // cooperative launch
+    default: *value = 0;
+  }
+  return 0;
+}
+
+// 2: access, 3: native atomics
+int cuDeviceGetP2PAttribute(int* value, int attribute, int /*from*/, int /*to*/) {
+  *value = attribute == 2 || number("FAKE_DRIVER_ATOMICS", 1) != 0 ? 1 : 0;
+  return 0;
+}
+
+int cuStreamWriteValue32_v2() {
+  return 0;
+}
+
+int cuStreamWaitValue32_v2() {
   return 0;
 }
 

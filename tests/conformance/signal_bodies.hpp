@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "conformance/cases.hpp"
+#include "muster/handoff.hpp"
 
 namespace muster::conformance {
 
@@ -272,6 +273,33 @@ Result<void> signals_start_at_zero(Team& team) {
   return checks.done();
 }
 
+// Data passes around a ring, many rounds, with the same values of the signals each time.
+template <class Team>
+Result<void> handoff_around_a_ring(Team& team) {
+  const Handoff handoff(team);
+  const auto inbox = *team.template window<std::uint32_t>({1});
+  return team.lane([&](auto& fabric) -> Result<void> {
+    Checks checks;
+    const Rank right = right_of(fabric), left = left_of(fabric);
+    for (std::uint32_t round = 1; round <= 200; ++round) {
+      if (!checks.ok(handoff.vacant(fabric), "vacant")) break;
+      auto tile = fabric.template tile<std::uint32_t, 1, 1>();
+      tile.each([&](std::int64_t, std::int64_t, std::uint32_t& element) {
+        element = fabric.rank().value * 1000 + round;
+      });
+      fabric.remote_store(tile, inbox, right, Box{0, 0, 1, 1});
+      handoff.hand(fabric, right);
+      if (!checks.ok(handoff.take(fabric), "take")) break;
+      checks.equal(fabric.local(inbox)[0], left.value * 1000 + round, "the left one's number");
+      handoff.acknowledge(fabric, left);
+    }
+    checks.ok(handoff.vacant(fabric), "vacant at the end");
+    checks.equal(fabric.read(handoff.busy()), 0, "busy at the end");
+    checks.equal(fabric.read(handoff.filled()), 0, "filled at the end");
+    return checks.done();
+  });
+}
+
 template <class Team>
 std::vector<Case<Team>> signal_cases() {
   return {
@@ -286,6 +314,7 @@ std::vector<Case<Team>> signal_cases() {
       {"ConvergeAndBroadcast", converge_and_broadcast<Team>, Sizes::few},
       {"PeersInOrder", peers_in_order<Team>, Sizes::all_and_64},
       {"SignalsStartAtZero", signals_start_at_zero<Team>, Sizes::all},
+      {"HandoffAroundARing", handoff_around_a_ring<Team>, Sizes::all},
   };
 }
 

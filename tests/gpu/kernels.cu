@@ -2,6 +2,7 @@
 // bodies are the ones that tests/gpu/conformance.cu runs where there is a GPU.
 #include "muster/barrier.hpp"
 #include "muster/fabric/gpu.cuh"
+#include "muster/handoff.hpp"
 
 namespace {
 
@@ -62,6 +63,20 @@ __global__ void packet_kernel(const __grid_constant__ gpu::Handle handle, Slots 
 }
 
 template <class Coop>
+__global__ void handoff_kernel(const __grid_constant__ gpu::Handle handle, Handoff handoff,
+                               Rank peer, WaitStatus* status) {
+  gpu::Fabric<Coop> fabric(handle);
+  WaitStatus one = WaitStatus::ok;
+  if (fabric.thread() == 0) {
+    one = handoff.vacant(fabric);
+    handoff.hand(fabric, peer);
+    one = worst(one, handoff.take(fabric));
+    handoff.acknowledge(fabric, peer);
+  }
+  *status = fabric.converge(one);
+}
+
+template <class Coop>
 void instantiate(const gpu::Handle& handle, WaitStatus* status) {
   sync_kernel<EpochBarrier, Coop><<<1, 32>>>(handle, EpochBarrier{}, use::full, status);
   sync_kernel<CreditBarrier, Coop><<<1, 32>>>(handle, CreditBarrier{}, use::exit, status);
@@ -70,6 +85,7 @@ void instantiate(const gpu::Handle& handle, WaitStatus* status) {
   sync_kernel<DisseminationBarrier, Coop>
       <<<1, 32>>>(handle, DisseminationBarrier{}, use::full, status);
   scoped_kernel<Coop><<<1, 32>>>(handle, EpochBarrier{}, 2, status);
+  handoff_kernel<Coop><<<1, 32>>>(handle, Handoff{}, Rank{1}, status);
 }
 
 template <class T, class Coop>

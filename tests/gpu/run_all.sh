@@ -4,11 +4,11 @@
 #
 #   run_all.sh [OUTPUT_DIRECTORY]      logs and JSON files go there; default: ./gpu-results
 #
-# ONLY="tests benches sanitizer" chooses parts. Exit status: 0 if everything passed.
+# ONLY="tests benches sanitizer pytorch" chooses parts. Exit status: 0 if everything passed.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-gpu-results}
-parts=${ONLY:-tests benches sanitizer}
+parts=${ONLY:-tests benches sanitizer pytorch}
 mkdir -p "$out"
 nccl=$(python3 -c 'import nvidia.nccl as n; print(list(n.__path__)[0])' 2>/dev/null || true)
 export LD_LIBRARY_PATH="$here/lib:${nccl:+$nccl/lib:}${LD_LIBRARY_PATH:-}"
@@ -38,9 +38,19 @@ run() { # LOG SECONDS COMMAND...: runs it, keeps its output, notes how it ended
 { nvidia-smi -L; nvidia-smi topo -m; } > "$out/machine.log" 2>&1
 
 if has tests; then
-  for program in probe barriers transfers failures graphs attach processes; do
+  for program in probe barriers transfers failures graphs streams attach processes; do
     run "test_$program" 75 "$here/gpu_$program"
   done
+fi
+
+# What `muster info` says of the GPUs, where it was packed.
+if [ -x "$here/muster" ]; then
+  "$here/muster" info > "$out/info.log" 2>&1
+  "$here/muster" info --json > "$out/info.json" 2>> "$out/info.log"
+fi
+
+if has pytorch && [ -f "$here/pytorch/flip_barrier.py" ]; then
+  run pytorch 180 python3 "$here/pytorch/flip_barrier.py" --json "$out/pytorch.json"
 fi
 
 if has sanitizer && command -v compute-sanitizer > /dev/null; then
@@ -64,6 +74,8 @@ fi
 echo
 echo "==== what failed or was skipped, and the facts"
 grep -hE '^(FAILED|SKIPPED|    |=========.*(ERROR|error))' "$out"/test_*.log "$out"/sanitizer_*.log 2>/dev/null | cut -c1-220 | head -n 40
+if [ -f "$out/pytorch.log" ]; then echo "==== PyTorch"; tail -n 12 "$out/pytorch.log" | cut -c1-200; fi
+if [ -f "$out/info.log" ]; then sed -n '/^gpu /,/^$/p' "$out/info.log" | cut -c1-200; fi
 echo "==== benchmarks (full tables: $out/bench_*.log)"
 for topic in barrier_nccl barrier graph grid; do
   log="$out/bench_$topic.log"

@@ -168,9 +168,37 @@ TEST(GpuRange, HandsOutAlignedPiecesUntilItIsEmpty) {
   EXPECT_EQ(range.take(1, 32), 32U);
   EXPECT_FALSE(range.take(100, 1).has_value());
   EXPECT_EQ(range.take(67, 1), 33U);
-  EXPECT_EQ(range.left(), 0U);
+  EXPECT_FALSE(range.take(12, 1).has_value());
+  EXPECT_EQ(range.left(), 6U + 11U);  // before 16, and between 21 and 32
+  EXPECT_EQ(range.longest(), 11U);
+  EXPECT_EQ(range.size(), 90U);
+}
+
+TEST(GpuRange, TakesPiecesBackAndJoinsThem) {
+  gpu::Range range(0, 40);
+  for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(range.take(10, 1), 10 * i);
   EXPECT_FALSE(range.take(1, 1).has_value());
-  EXPECT_EQ(range.take(0, 1), 100U);
+  EXPECT_TRUE(range.give_back(10));
+  EXPECT_FALSE(range.give_back(10));
+  EXPECT_FALSE(range.give_back(5));
+  EXPECT_TRUE(range.give_back(30));
+  EXPECT_EQ(range.longest(), 10U);
+  EXPECT_TRUE(range.give_back(20));
+  EXPECT_EQ(range.longest(), 30U);
+  EXPECT_EQ(range.length_at(0), 10U);
+  EXPECT_TRUE(range.give_back(0));
+  EXPECT_EQ(range.take(40, 1), 0U);
+  EXPECT_FALSE(range.length_at(10).has_value());
+}
+
+TEST(GpuRange, APieceOfNothingHasAPlaceOfItsOwn) {
+  gpu::Range range(0, 8);
+  const auto first = range.take(0, 1);
+  const auto second = range.take(0, 1);
+  EXPECT_NE(first, second);
+  EXPECT_TRUE(range.give_back(*first));
+  EXPECT_TRUE(range.give_back(*second));
+  EXPECT_EQ(range.longest(), 8U);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ LAYERS = [
     (r"include/muster/fabric\.hpp", "fabric"),
     (r"include/muster/(tile|transfer)(\.hpp|/.*)", "transfer"),
     (r"include/muster/barrier(\.hpp|/.*)", "barrier"),
-    (r"include/muster/(collective|packet)(\.hpp|/.*)", "collective"),
+    (r"include/muster/(collective|handoff|packet)(\.hpp|/.*)", "collective"),
     (r"include/muster/fabric/model(\.hpp|/.*)", "fabric-model"),
     (r"include/muster/fabric/(host|gpu|ucx)(\.hpp|\.cuh|/.*)", r"fabric-\1"),
     (r"include/muster/check(\.hpp|/.*)", "check"),

@@ -1,6 +1,8 @@
 // Windows, rows and signals of a World.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fabric/gpu/state.hpp"
 
 namespace muster::gpu {
@@ -42,6 +44,18 @@ Result<Folded> fold(const std::int64_t* extents, std::size_t count, std::size_t 
 
 }  // namespace
 
+bool World::State::has_signal(Signal signal) const {
+  const auto within = [&](Signal first, std::uint64_t count) {
+    return signal.segment == first.segment && signal.cell >= first.cell &&
+           signal.cell - first.cell < count;
+  };
+  return std::any_of(known_signals.begin(), known_signals.end(),
+                     [&](const Signals& some) { return within(some.first, some.count); }) ||
+         std::any_of(known_rows.begin(), known_rows.end(), [&](const Rows& rows) {
+           return within(rows.first, std::uint64_t{rows.lanes} * rows.ranks);
+         });
+}
+
 Result<World::Place> World::make_window(const std::int64_t* extents, std::size_t count,
                                         std::size_t element) {
   const Result<Folded> folded = fold(extents, count, element);
@@ -52,8 +66,9 @@ Result<World::Place> World::make_window(const std::int64_t* extents, std::size_t
   if (!offset)
     return Error{ErrorCode::out_of_memory,
                  fmt::format("a window of {} bytes was asked for; of the {} bytes on each rank "
-                             "(WorldOptions::bytes) {} are left",
-                             (*folded).bytes, state_->windows.size(), state_->windows.left())};
+                             "(WorldOptions::bytes) {} are left, {} of them in one piece",
+                             (*folded).bytes, state_->windows.size(), state_->windows.left(),
+                             state_->windows.longest())};
   return Place{*offset, (*folded).rows, (*folded).cols, 0};
 }
 
@@ -79,9 +94,11 @@ Result<std::uint32_t> World::State::take_cells(std::uint32_t count, const char* 
   if (!has_cells) return refuse("name the memory for cells first, with use_for_cells()");
   const auto first = cells.take(count, line_cells);
   if (!first)
-    return Error{ErrorCode::out_of_memory,
-                 fmt::format("{} cells were asked for, for {}; of {} on each rank {} are left",
-                             count, what, cells.size(), cells.left())};
+    return Error{
+        ErrorCode::out_of_memory,
+        fmt::format("{} cells were asked for, for {}; of {} on each rank {} are left, {} of "
+                    "them in one piece",
+                    count, what, cells.size(), cells.left(), cells.longest())};
   return static_cast<std::uint32_t>(*first);
 }
 
@@ -100,7 +117,10 @@ Result<Rows> World::rows(std::uint32_t lanes) {
       state_->take_cells(static_cast<std::uint32_t>(count), "rows");
   if (!signals) return signals.error();
   const Result<std::uint32_t> counters = state_->take_cells(lanes, "the counters of rows");
-  if (!counters) return counters.error();
+  if (!counters) {
+    state_->cells.give_back(*signals);
+    return counters.error();
+  }
   const std::uint32_t segment = state_->cell_segment;
   const Rows made{{segment, *signals}, {segment, *counters}, lanes, state_->ranks};
   state_->known_rows.push_back(made);
@@ -110,7 +130,9 @@ Result<Rows> World::rows(std::uint32_t lanes) {
 Result<Signals> World::signals(std::uint32_t count) {
   const Result<std::uint32_t> first = state_->take_cells(count, "signals");
   if (!first) return first.error();
-  return Signals{{state_->cell_segment, *first}, count};
+  const Signals made{{state_->cell_segment, *first}, count};
+  state_->known_signals.push_back(made);
+  return made;
 }
 
 Result<Rows> World::pad_rows(std::uint32_t segment, std::uint32_t lanes) const {

@@ -1,12 +1,12 @@
 // Memory of ranks that live in several processes: virtual memory allocations of the driver, passed
 // as file descriptors over the mesh, so that nobody outside of it can map them.
-#include <cuda.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <set>
 
 #include "fabric/gpu/cuda_calls.hpp"
+#include "fabric/gpu/driver_calls.hpp"
 #include "fabric/gpu/memory.hpp"
 #include "fabric/gpu/mesh_calls.hpp"
 
@@ -14,40 +14,23 @@ namespace muster::gpu {
 
 namespace {
 
-// The driver's functions, looked up at run time: programs start where there is no driver.
 struct Driver {
-  template <class Function>
-  static Function* find(const char* name) {
-    void* address = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    must(cudaGetDriverEntryPointByVersion(name, &address, 12000, cudaEnableDefault, &found), name);
-    if (found != cudaDriverEntryPointSuccess)
-      throw Failure(Error{ErrorCode::unavailable, fmt::format("the CUDA driver has no {}", name)});
-    return reinterpret_cast<Function*>(address);
-  }
-
   decltype(cuMemGetAllocationGranularity)* granularity =
-      find<decltype(cuMemGetAllocationGranularity)>("cuMemGetAllocationGranularity");
-  decltype(cuMemCreate)* create = find<decltype(cuMemCreate)>("cuMemCreate");
-  decltype(cuMemRelease)* release = find<decltype(cuMemRelease)>("cuMemRelease");
+      find_driver<decltype(cuMemGetAllocationGranularity)>("cuMemGetAllocationGranularity");
+  decltype(cuMemCreate)* create = find_driver<decltype(cuMemCreate)>("cuMemCreate");
+  decltype(cuMemRelease)* release = find_driver<decltype(cuMemRelease)>("cuMemRelease");
   decltype(cuMemExportToShareableHandle)* export_handle =
-      find<decltype(cuMemExportToShareableHandle)>("cuMemExportToShareableHandle");
+      find_driver<decltype(cuMemExportToShareableHandle)>("cuMemExportToShareableHandle");
   decltype(cuMemImportFromShareableHandle)* import_handle =
-      find<decltype(cuMemImportFromShareableHandle)>("cuMemImportFromShareableHandle");
+      find_driver<decltype(cuMemImportFromShareableHandle)>("cuMemImportFromShareableHandle");
   decltype(cuMemAddressReserve)* reserve =
-      find<decltype(cuMemAddressReserve)>("cuMemAddressReserve");
-  decltype(cuMemAddressFree)* unreserve = find<decltype(cuMemAddressFree)>("cuMemAddressFree");
-  decltype(cuMemMap)* map = find<decltype(cuMemMap)>("cuMemMap");
-  decltype(cuMemUnmap)* unmap = find<decltype(cuMemUnmap)>("cuMemUnmap");
-  decltype(cuMemSetAccess)* set_access = find<decltype(cuMemSetAccess)>("cuMemSetAccess");
+      find_driver<decltype(cuMemAddressReserve)>("cuMemAddressReserve");
+  decltype(cuMemAddressFree)* unreserve =
+      find_driver<decltype(cuMemAddressFree)>("cuMemAddressFree");
+  decltype(cuMemMap)* map = find_driver<decltype(cuMemMap)>("cuMemMap");
+  decltype(cuMemUnmap)* unmap = find_driver<decltype(cuMemUnmap)>("cuMemUnmap");
+  decltype(cuMemSetAccess)* set_access = find_driver<decltype(cuMemSetAccess)>("cuMemSetAccess");
 };
-
-void must_driver(CUresult result, const char* doing) {
-  if (result == CUDA_SUCCESS) return;
-  throw Failure(
-      Error{result == CUDA_ERROR_OUT_OF_MEMORY ? ErrorCode::out_of_memory : ErrorCode::system,
-            fmt::format("{}: the CUDA driver gives error {}", doing, static_cast<int>(result))});
-}
 
 CUmemAllocationProp on_device(int device) {
   CUmemAllocationProp what{};
@@ -64,6 +47,7 @@ class SharedMemory : public Memory {
       : own_(devices.begin(), devices.end()), bytes_(rounded(devices, bytes)) {
     const OnDevice on(devices.front());
     std::vector<Own> mine;
+    mine.reserve(devices.size());
     for (const int device : devices) mine.push_back({device, create(device), nullptr});
     exchange(mine, ranks_of, mesh);
   }
@@ -99,7 +83,7 @@ class SharedMemory : public Memory {
     const CUmemAllocationProp what = on_device(device);
     CUmemGenericAllocationHandle handle = 0;
     must_driver(driver_.create(&handle, bytes_, &what, 0),
-                fmt::format("allocating {} bytes on GPU {}", bytes_, device).c_str());
+                fmt::format("allocating {} bytes on GPU {}", bytes_, device));
     return handle;
   }
 
@@ -148,6 +132,7 @@ class SharedMemory : public Memory {
   void exchange(std::vector<Own>& mine, const std::vector<std::uint32_t>& ranks_of,
                 const Mesh& mesh) {
     std::vector<int> descriptors;
+    descriptors.reserve(mine.size());
     for (const Own& own : mine) descriptors.push_back(export_handle(own.handle));
     for (Own& own : mine) map_and_clear(own);
     for (std::uint32_t other = 0; other < mesh.processes(); ++other)

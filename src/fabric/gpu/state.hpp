@@ -17,19 +17,26 @@
 
 namespace muster::gpu {
 
-// Hands out a range of an address space from the front; nothing is given back.
+// Hands out pieces of an address space, the first that is long enough, and takes them back in any
+// order.
 class Range {
  public:
   Range() = default;
-  Range(std::uint64_t begin, std::uint64_t end) : begin_(begin), next_(begin), end_(end) {}
+  Range(std::uint64_t begin, std::uint64_t end);
+  // Where the piece begins; a piece of length 0 takes one unit, so that it can be told from others.
   [[nodiscard]] std::optional<std::uint64_t> take(std::uint64_t length, std::uint64_t align);
-  [[nodiscard]] std::uint64_t left() const { return end_ - next_; }
-  [[nodiscard]] std::uint64_t size() const { return end_ - begin_; }
+  // False where no piece begins there that was taken.
+  bool give_back(std::uint64_t begin);
+  // Of the piece that was taken there.
+  [[nodiscard]] std::optional<std::uint64_t> length_at(std::uint64_t begin) const;
+  [[nodiscard]] std::uint64_t left() const;     // in all free pieces
+  [[nodiscard]] std::uint64_t longest() const;  // free piece
+  [[nodiscard]] std::uint64_t size() const { return size_; }
 
  private:
-  std::uint64_t begin_ = 0;
-  std::uint64_t next_ = 0;
-  std::uint64_t end_ = 0;
+  std::uint64_t size_ = 0;
+  std::map<std::uint64_t, std::uint64_t> free_;   // begin to end; no two touch
+  std::map<std::uint64_t, std::uint64_t> taken_;  // begin to end
 };
 
 // The ranks of this process on one GPU, and what is allocated there for them.
@@ -56,6 +63,8 @@ struct World::State {
   // Streams and device memory of the groups; the bases are known by then.
   void equip_groups();
   [[nodiscard]] Result<std::uint32_t> take_cells(std::uint32_t count, const char* what);
+  // Is the cell one of rows or signals that this world has handed out and not taken back?
+  [[nodiscard]] bool has_signal(Signal signal) const;
 
   std::uint32_t ranks = 0;
   std::uint32_t lanes = 0;
@@ -73,11 +82,18 @@ struct World::State {
   bool has_cells = false;
   Range windows;  // bytes in segment 0
   std::vector<Rows> known_rows;
+  std::vector<Signals> known_signals;
   std::string reason;  // of abort()
+
+  // The driver's functions for operations of streams, found when they are first needed; by device
+  // whether a wait can flush what came from elsewhere.
+  void* stream_write = nullptr;
+  void* stream_wait = nullptr;
+  std::map<int, bool> can_flush;
 
   // Blocks that fit on a GPU at once: by device, kernel, threads and shared memory.
   std::map<std::tuple<int, const void*, std::uint32_t, std::uint32_t>, std::uint64_t> resident;
-  std::mutex lock;  // of resident: streams may be fed by several threads
+  std::mutex lock;  // of these: streams may be fed by several threads
 };
 
 }  // namespace muster::gpu

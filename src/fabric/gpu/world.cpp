@@ -111,13 +111,6 @@ void compare(const Hello& mine, const Hello& other, std::uint32_t me, std::uint3
 
 }  // namespace
 
-std::optional<std::uint64_t> Range::take(std::uint64_t length, std::uint64_t align) {
-  const std::uint64_t begin = (next_ + align - 1) / align * align;
-  if (begin > end_ || length > end_ - begin) return std::nullopt;
-  next_ = begin + length;
-  return begin;
-}
-
 World::State::~State() {
   for (const Group& group : groups) {
     if (group.stream != nullptr) (void)cudaStreamDestroy(group.stream);

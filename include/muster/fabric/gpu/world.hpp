@@ -128,6 +128,23 @@ class World {
   // From now on rows() and signals() are taken from this adopted memory.
   [[nodiscard]] Result<void> use_for_cells(std::uint32_t segment);
 
+  // Gives a window, rows or signals back, in any order. Collective, like making them; with several
+  // processes it waits for the others, and all must name the same. Waits for the kernels of this
+  // process's GPUs, which must not need anything of other processes to end, then clears what is
+  // freed, so that what is made of it later is zero. Captured graphs that still use it are the
+  // caller's to destroy first. What is not freed goes with the world.
+  //
+  // Errors: invalid_argument where this world has none there (freed twice, another world's, or the
+  // memory is adopted: windows in it and pad_rows() are its owner's); mismatch where processes name
+  // different ones. In an attached world nothing is exchanged: the ranks meet before free() and
+  // again after it.
+  template <class T>
+  [[nodiscard]] Result<void> free(WindowRef<T> window) {
+    return free_window(window.segment, window.offset, window.team);
+  }
+  [[nodiscard]] Result<void> free(Rows rows);
+  [[nodiscard]] Result<void> free(Signals signals);
+
   // Where this process maps the window of a rank: for cudaMemcpy, and for kernels of other kinds.
   template <class T>
   [[nodiscard]] T* address(WindowRef<T> window, Rank rank) const {
@@ -176,6 +193,18 @@ class World {
         values);
   }
 
+  // ---- signals as operations of a stream: no kernel, no multiprocessor. See stream.hpp for what
+  // they order, where they may be used, and StreamLane, which protocols are written with.
+
+  // Work of the stream before it, then the peer's cell is set to `value`. `rank` is one of this
+  // process's; the stream one of its GPU's, or null: the legacy default stream of that GPU.
+  [[nodiscard]] Result<void> notify_on(Rank rank, Stream stream, Signal signal, Rank peer,
+                                       std::uint32_t value);
+  // The own cell of `rank` satisfies the condition, then work of the stream after it. `compare` is
+  // eq, ge or gt: the hardware has no other.
+  [[nodiscard]] Result<void> wait_on(Rank rank, Stream stream, Signal signal, Compare compare,
+                                     std::uint32_t value);
+
   // ---- the end of a launch, good or bad
 
   // Waits for the world's own streams, then check().
@@ -217,6 +246,7 @@ class World {
   Result<Place> place_window(std::uint32_t segment, std::uint64_t offset,
                              const std::int64_t* extents, std::size_t count,
                              std::size_t element) const;
+  Result<void> free_window(std::uint32_t segment, std::uint64_t offset, std::uint32_t team);
   Result<void> prepare_kernel(const void* kernel, const Shape& shape);
   Result<void> launch_kernel(std::uint32_t group, Stream stream, const void* kernel,
                              const Shape& shape, void** arguments);

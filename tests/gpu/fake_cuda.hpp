@@ -1,0 +1,34 @@
+// Stands in for the CUDA runtime, and for what a World takes from the driver, where its host side
+// is tried without a GPU: device memory is the host's, streams do at once what they are given. A
+// test that links fake_cuda.cpp gets these functions in place of CUDA's.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace muster::gpu_test {
+
+// What was put into a stream.
+struct StreamOperation {
+  bool is_write;
+  int device;  // the current one at the time of the call
+  const void* stream;
+  const void* address;
+  std::uint32_t value;
+  unsigned flags;
+};
+
+struct FakeMachine {
+  int devices = 2;
+  bool peer_access = true;
+  bool can_flush = false;
+  bool has_stream_entries = true;  // the driver has cuStreamWriteValue32 and cuStreamWaitValue32
+  int stream_status = 0;           // a CUresult: what these return
+  int current = 0;                 // device
+  std::vector<StreamOperation> operations;
+};
+
+// Of this process.
+[[nodiscard]] FakeMachine& fake_machine();
+
+}  // namespace muster::gpu_test
