@@ -1,5 +1,5 @@
-// What EpochBarrier is, and SystemBarrier begins with: each lane trades epochs with the same lane of
-// every other rank.
+// What EpochBarrier is, and SystemBarrier begins with: each lane trades epochs with the same lane
+// of every other rank.
 #pragma once
 
 #include <cstdint>

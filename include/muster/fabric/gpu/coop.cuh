@@ -93,19 +93,14 @@ template <class Seen>
 
 // ---- whole warps, at a named barrier
 
+// Barrier 0 is met by all threads of the block, and as quickly as can be.
+inline constexpr std::uint32_t whole_block = 0;
+
 MUSTER_FN inline void meet_at([[maybe_unused]] std::uint32_t barrier,
                               [[maybe_unused]] std::uint32_t count) {
 #if defined(__CUDA_ARCH__)
+  if (barrier == whole_block) return __syncthreads();
   asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(count) : "memory");
-#else
-  trap();
-#endif
-}
-
-// All threads of the block.
-MUSTER_FN inline void meet_in_block() {
-#if defined(__CUDA_ARCH__)
-  __syncthreads();  // faster than barrier 0 with a count in a register
 #else
   trap();
 #endif
@@ -116,6 +111,7 @@ MUSTER_FN inline void meet_in_block() {
                                            [[maybe_unused]] std::uint32_t count,
                                            [[maybe_unused]] bool flag) {
 #if defined(__CUDA_ARCH__)
+  if (barrier == whole_block) return __syncthreads_or(static_cast<int>(flag)) != 0;
   std::uint32_t any;
   asm volatile(
       "{\n"
@@ -272,18 +268,19 @@ struct Block {
   MUSTER_FN void meet() const {
     // A block of one warp need not go through the block's barrier unit.
     if (threads() <= detail::warp_threads) return detail::meet_in_warp(threads());
-    detail::meet_in_block();
+    detail::meet_at(detail::whole_block, whole_warps());
   }
   [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const {
     if (threads() <= detail::warp_threads) return detail::worst_in_warp(status, threads());
-    return detail::worst_at(0, whole_warps(), status);
+    return detail::worst_at(detail::whole_block, whole_warps(), status);
   }
   template <class Seen>
   [[nodiscard]] MUSTER_FN bool await(std::uint32_t awaiting, Seen&& seen) const {
     if (threads() <= detail::warp_threads) return detail::await_in_warp(seen, threads());
     const std::uint32_t first = detail::first_of_warp(thread());
     // The last warp may be short.
-    return detail::await_at(0, whole_warps(), first < awaiting, seen, threads() - first);
+    return detail::await_at(detail::whole_block, whole_warps(), first < awaiting, seen,
+                            threads() - first);
   }
   template <detail::Broadcastable T>
   [[nodiscard]] MUSTER_FN T broadcast(T value) const {
@@ -291,7 +288,8 @@ struct Block {
     if (threads() <= detail::warp_threads)
       return detail::from_words<T>(
           detail::broadcast_in_warp(words, detail::words_of<T>, threads()));
-    return detail::from_words<T>(detail::broadcast_at(0, whole_warps(), words, thread() == 0));
+    return detail::from_words<T>(
+        detail::broadcast_at(detail::whole_block, whole_warps(), words, thread() == 0));
   }
 
  private:

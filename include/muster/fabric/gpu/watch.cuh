@@ -16,9 +16,9 @@ namespace muster::gpu::detail {
 // every 30 us or so, because the abort word lies across the bus (about 2 us).
 inline constexpr int polls_between_looks = 160;
 
-// A look takes two turns: the abort word is asked for in one and judged in the next. A wait for it
-// (2 us, and 100 us where 132 lanes ask at once) would keep the peers waiting, which would then look
-// too and keep this rank waiting, and so on for ever.
+// A look takes two turns: the abort word is asked for in one and judged in the next. To wait for it
+// (2 us, and 100 us where 132 lanes ask at once) would keep the peers waiting, which would then
+// look too and keep this rank waiting, and so on for ever.
 class Watch {
  public:
   MUSTER_FN explicit Watch(const Handle& handle) : handle_(handle), begin_(nanoseconds()) {}
