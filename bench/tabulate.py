@@ -33,7 +33,8 @@ def rows(contenders):
 
 def section(run):
     machine, build = run["machine"], run["build"]
-    yield f"## {run['topic']} on {run['ranks']} ranks as {run['as']}, fabric {run['fabric']}"
+    size = f" of {run['bytes']} B" if "bytes" in run else ""
+    yield f"## {run['topic']}{size} on {run['ranks']} ranks as {run['as']}, fabric {run['fabric']}"
     yield ""
     yield (
         f"{run['date']}, {machine['cpu']}, {len(machine['cores'])} cores, {machine['kernel']}; "
@@ -59,10 +60,22 @@ def main(arguments):
     directory = pathlib.Path(arguments[0]) if arguments else default
     if not directory.is_dir():
         sys.exit(f"{directory} is no directory")
-    runs = [json.loads(path.read_text()) for path in directory.glob("*.json")]
+    runs = []
+    for path in directory.glob("*.json"):
+        reports = json.loads(path.read_text())  # a list of them where the topic has sizes
+        runs.extend(reports if isinstance(reports, list) else [reports])
     if not runs:
         sys.exit(f"there is no result in {directory}: run ./dev bench")
-    runs.sort(key=lambda run: (run["topic"], run["fabric"], run["as"], run["ranks"], run["date"]))
+    runs.sort(
+        key=lambda run: (
+            run["topic"],
+            run["fabric"],
+            run["as"],
+            run["ranks"],
+            run.get("bytes", 0),
+            run["date"],
+        )
+    )
     lines = ["# Results", "", "Written by bench/tabulate.py; README.md says how to read it.", ""]
     for run in runs:
         lines.extend(section(run))

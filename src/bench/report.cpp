@@ -157,6 +157,7 @@ nlohmann::json to_json(const Report& report) {
       {"blocks_per_round", request.repeat},
       {"warnings", warnings(conditions)},
       {"contenders", nlohmann::json::array()}};
+  if (request.bytes != 0) all["bytes"] = request.bytes;
   for (const Measured& one : report.measured)
     all["contenders"].push_back(contender_json(one, bases));
   return all;

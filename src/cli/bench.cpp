@@ -14,6 +14,7 @@
 #include "bench/contender.hpp"
 #include "bench/measure.hpp"
 #include "bench/report.hpp"
+#include "bench/sizes.hpp"
 
 namespace muster::cli {
 
@@ -23,7 +24,7 @@ constexpr std::uint32_t most_ranks = 1024;
 
 struct Options {
   bench::Request request;
-  bench::Sizes sizes;
+  std::vector<std::string> sizes;  // as bench::parse_sizes reads them
   bool threads = false;
   std::string fabric = "host";
   std::string json;
@@ -70,7 +71,8 @@ bool measure_one(const bench::Topic& topic, const bench::Request& request, nlohm
   std::vector<bench::Measured> measured;
   {
     ProgressLine progress(request.rounds);
-    measured = bench::measure(topic.contenders(request), request, cores, std::ref(progress));
+    measured =
+        bench::measure(bench::contenders_of(topic, request), request, cores, std::ref(progress));
   }
   conditions.busy_after = bench::busy_share(cores);
 
@@ -96,16 +98,17 @@ int run_topic(const bench::Topic& topic, const Options& options) {
   request.as = options.threads ? bench::As::threads : bench::As::processes;
   nlohmann::json all = nlohmann::json::array();
   bool failed = false;
-  for (const std::uint64_t bytes : options.sizes) {
+  const bench::Sizes sizes = *bench::parse_sizes(options.sizes);
+  for (const std::uint64_t bytes : sizes) {
     bench::Topic sized = topic;
     sized.unit = fmt::format("{} of {} B", topic.unit, bytes);
     request.bytes = bytes;
     failed = measure_one(sized, request, all) || failed;
   }
-  if (options.sizes.empty()) failed = measure_one(topic, request, all);
+  if (sizes.empty()) failed = measure_one(topic, request, all);
   if (json.is_open()) {
     // Without sizes the one report itself, as it has always been.
-    json << (options.sizes.empty() ? all.front() : all).dump(2) << '\n' << std::flush;
+    json << (sizes.empty() ? all.front() : all).dump(2) << '\n' << std::flush;
     if (!json) {
       fmt::print(stderr, "muster bench: {} could not be written in full\n", options.json);
       failed = true;
@@ -133,13 +136,15 @@ void add_options(CLI::App& verb, const bench::Topic& topic, Options& options) {
   verb.add_option("-n,--ranks", request.ranks, "Ranks")
       ->check(CLI::Range(2U, most_ranks))
       ->capture_default_str();
-  options.sizes = topic.sizes;
+  for (const std::uint64_t size : topic.sizes) options.sizes.push_back(bench::size_word(size));
   if (!topic.sizes.empty())
-    verb.add_option("--sizes", options.sizes, "Bytes of a message, multiples of 4, by commas")
+    verb.add_option("--sizes", options.sizes,
+                    "Bytes of a message, multiples of 4, by commas: 8, 64K, 2M, 1G, or ranges: "
+                    "8:64M (each twice the one before), 8:64M:4 (each four times)")
         ->delimiter(',')
-        ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 30U))
-        ->check([](const std::string& text) {
-          return std::stoull(text) % 4 == 0 ? "" : text + " is not a multiple of 4";
+        ->check([](const std::string& word) {
+          const auto sizes = bench::parse_size_word(word);
+          return sizes ? std::string() : sizes.error().what;
         })
         ->capture_default_str();
   verb.add_flag("--threads", options.threads, "Ranks are threads of one process");

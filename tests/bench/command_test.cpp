@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -139,6 +141,58 @@ TEST(BenchBarrier, MpiRunsBesideMuster) {
   EXPECT_TRUE(has(ended.output, "best peer: MPI_Barrier")) << ended.output;
 }
 
+TEST(BenchTransfers, MpiRunsBesideMuster) {
+#if !defined(MUSTER_HAS_PEER_MPI)
+  GTEST_SKIP() << "CMake found no MPI";
+#endif
+  for (const auto& [topic, peers] : std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"notify", {"MPI_Put of a flag"}},
+           {"put --sizes 8", {"MPI_Put, flush, flag"}},
+           {"get --sizes 4K", {"flag, MPI_Get, flush"}},
+           {"remote_add --sizes 64", {"MPI_Accumulate, flush, flag"}},
+           {"packet --sizes 64", {"MPI_Put, flush, MPI_Barrier", "MPI_Alltoall"}}}) {
+    const Ended ended = bench(topic + " -n 3 --peer mpi " + tiny);
+    EXPECT_EQ(ended.status, 0) << ended.output;
+    EXPECT_TRUE(has(ended.output, "best peer: MPI_") || has(ended.output, "best peer: flag, MPI_"))
+        << ended.output;
+    for (const std::string& peer : peers)
+      EXPECT_TRUE(has(ended.output, peer + "  ")) << peer << ended.output;
+    EXPECT_FALSE(has(ended.output, "failed")) << ended.output;
+  }
+}
+
+TEST(BenchTransfers, APeerThatIsNotThereGetsOneLine) {
+  const Ended ended = bench("put --sizes 8 " + tiny, "PATH=/nonexistent");
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_TRUE(has(ended.output, "not measured: MPI_Put, flush, flag: m")) << ended.output;
+  EXPECT_TRUE(has(ended.output, "not measured: ucx_perftest ucp_put_lat: ucx_perftest is not on"))
+      << ended.output;
+}
+
+TEST(BenchTransfers, UcxRunsBesideMuster) {
+  if (std::system("command -v ucx_perftest >/dev/null") != 0)
+    GTEST_SKIP() << "ucx_perftest is not installed";
+  Ended ended = bench("put --sizes 64 --peer ucx " + tiny);
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_TRUE(has(ended.output, "best peer: ucx_perftest ucp_put_lat")) << ended.output;
+  ended = bench("put --sizes 64 -n 3 --peer ucx " + tiny);
+  EXPECT_TRUE(has(ended.output, "measures 2 ranks, not 3")) << ended.output;
+}
+
+TEST(BenchTransfers, JsonHoldsOneReportForEachSize) {
+  const JsonFile file;
+  const Ended ended =
+      bench("packet --sizes 8:128:4,8K --peer mpi --json " + file.path() + " " + tiny);
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  const nlohmann::json all = file.parsed();
+  std::vector<std::uint64_t> sizes;
+  for (const nlohmann::json& report : all) sizes.push_back(report.at("bytes"));
+  EXPECT_EQ(sizes, (std::vector<std::uint64_t>{8, 32, 128, 8192}));
+  for (const nlohmann::json& report : all)
+    for (const nlohmann::json& contender : report.at("contenders"))
+      EXPECT_FALSE(contender.value("failed", false)) << contender;
+}
+
 struct Wrong {
   const char* arguments;
   const char* says;
@@ -163,6 +217,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"barrier --peer mpi,xyz", "xyz"}, Wrong{"barrier --rounds 0", "--rounds"},
                     Wrong{"barrier --repeat 65", "--repeat"}, Wrong{"barrier --calls 0", "--calls"},
                     Wrong{"barrier --fabric tin", "tin"}, Wrong{"barrier --nonsense", "--nonsense"},
+                    Wrong{"put --sizes 6", "'6' is not a multiple of 4"},
+                    Wrong{"put --sizes 8,huge", "'huge' is not a size"},
+                    Wrong{"get --sizes 64:8", "'64:8' falls"},
+                    Wrong{"packet --sizes 8:64:0", "factor of '8:64:0' is '0'"},
+                    Wrong{"put --sizes", "--sizes"}, Wrong{"barrier --sizes 8", "--sizes"},
+                    Wrong{"get --peer ucx", "ucx"},
                     Wrong{"barrier --json /nonexistent/x.json", "/nonexistent/x.json"}));
 
 }  // namespace

@@ -63,45 +63,6 @@ Message make_message(Team& team, std::uint64_t bytes) {
   return {(*team.signals(1))[0], *make_transfer(target, source)};
 }
 
-Contender muster_notify(const Request& request) {
-  return contender("notify, wait", request, [](Team& team) {
-    return [signal = (*team.signals(1))[0]](auto& fabric, std::uint32_t epoch) {
-      fabric.notify(signal, right_of(fabric), epoch, NotifyOp::set);
-      return fabric.wait(signal, Compare::ge, epoch);
-    };
-  });
-}
-
-Contender muster_put(const Request& request) {
-  return contender("put_signal, wait", request, [bytes = request.bytes](Team& team) {
-    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
-      put_signal(fabric, message.transfer, right_of(fabric), message.signal, epoch);
-      return fabric.wait(message.signal, Compare::ge, epoch);
-    };
-  });
-}
-
-Contender muster_get(const Request& request) {
-  return contender("notify, wait, get", request, [bytes = request.bytes](Team& team) {
-    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
-      fabric.notify(message.signal, right_of(fabric), epoch, NotifyOp::set);
-      const WaitStatus status = fabric.wait(message.signal, Compare::ge, epoch);
-      if (status == WaitStatus::ok) get(fabric, message.transfer, left_of(fabric));
-      return status;
-    };
-  });
-}
-
-Contender muster_add(const Request& request) {
-  return contender("remote_add, notify, wait", request, [bytes = request.bytes](Team& team) {
-    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
-      remote_add(fabric, message.transfer, right_of(fabric));
-      fabric.notify(message.signal, right_of(fabric), epoch, NotifyOp::set);
-      return fabric.wait(message.signal, Compare::ge, epoch);
-    };
-  });
-}
-
 // To every peer: puts, a barrier, and what arrived into a tile, as packets do. Two targets take
 // turns: the barrier of the next call tells that a target has been read.
 template <std::int64_t elements>
@@ -149,56 +110,62 @@ std::vector<Contender> both(const Request& request) {
   return {put_and_barrier<elements>(request), packets<elements>(request)};
 }
 
-std::vector<Contender> packet_contenders(const Request& request) {
-  switch (request.bytes) {
-    case 64: return both<16>(request);
-    case 512: return both<128>(request);
-    case 1024: return both<256>(request);
-    case 4096: return both<1024>(request);
-    case 8192: return both<2048>(request);
-    default:
-      return {{.name = "packets",
-               .as = request.as,
-               .why_not = "tiles of 64, 512, 1024, 4096 and 8192 bytes are compiled in"}};
-  }
-}
+constexpr std::uint64_t least_tile = 8;
+constexpr std::uint64_t most_tile = 8192;
 
-Topic topic(std::string name, std::string unit, std::string summary, Sizes sizes,
-            std::function<std::vector<Contender>(const Request&)> contenders) {
-  return Topic{.name = std::move(name),
-               .fabric = "host",
-               .unit = std::move(unit),
-               .summary = std::move(summary),
-               .peers = {},
-               .contenders = std::move(contenders),
-               .sizes = std::move(sizes)};
+// A tile's size is known when it is compiled: every power of two is.
+template <std::uint64_t bytes = least_tile>
+std::vector<Contender> packet_contenders(const Request& request) {
+  if (request.bytes == bytes) return both<bytes / sizeof(float)>(request);
+  if constexpr (bytes < most_tile) return packet_contenders<2 * bytes>(request);
+  return {{.name = "packets",
+           .as = request.as,
+           .why_not = "tiles of 8 bytes to 8 KiB are compiled in, each twice the one before"}};
 }
 
 }  // namespace
 
-std::vector<Topic> host_transfers() {
-  const Sizes wide{8, 64, 512, 4096, 32768, 262144, 2097152, 16777216};
-  return {
-      topic("notify", "notify", "A deposit and a wait, beside a bare store", {},
-            [](const Request& r) {
-              return std::vector{bare_notify(r), muster_notify(r)};
-            }),
-      topic("put", "put", "put_signal and wait, beside memcpy and a flag", wide,
-            [](const Request& r) {
-              return std::vector{bare_put(r), muster_put(r)};
-            }),
-      topic("get", "get", "notify, wait and get, beside a flag and memcpy", wide,
-            [](const Request& r) {
-              return std::vector{bare_get(r), muster_get(r)};
-            }),
-      topic("remote_add", "remote_add", "Atomic additions of int32, beside the same by hand",
-            {8, 64, 512, 4096, 32768, 262144},
-            [](const Request& r) {
-              return std::vector{bare_add(r), muster_add(r)};
-            }),
-      topic("packet", "exchange", "Tiles in packets between all ranks, beside put and a barrier",
-            {64, 512, 1024, 4096, 8192}, packet_contenders),
-  };
+Contender muster_notify(const Request& request) {
+  return contender("notify, wait", request, [](Team& team) {
+    return [signal = (*team.signals(1))[0]](auto& fabric, std::uint32_t epoch) {
+      fabric.notify(signal, right_of(fabric), epoch, NotifyOp::set);
+      return fabric.wait(signal, Compare::ge, epoch);
+    };
+  });
+}
+
+Contender muster_put(const Request& request) {
+  return contender("put_signal, wait", request, [bytes = request.bytes](Team& team) {
+    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
+      put_signal(fabric, message.transfer, right_of(fabric), message.signal, epoch);
+      return fabric.wait(message.signal, Compare::ge, epoch);
+    };
+  });
+}
+
+Contender muster_get(const Request& request) {
+  return contender("notify, wait, get", request, [bytes = request.bytes](Team& team) {
+    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
+      fabric.notify(message.signal, right_of(fabric), epoch, NotifyOp::set);
+      const WaitStatus status = fabric.wait(message.signal, Compare::ge, epoch);
+      if (status == WaitStatus::ok) get(fabric, message.transfer, left_of(fabric));
+      return status;
+    };
+  });
+}
+
+Contender muster_add(const Request& request) {
+  return contender("remote_add, notify, wait", request, [bytes = request.bytes](Team& team) {
+    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
+      remote_add(fabric, message.transfer, right_of(fabric));
+      fabric.notify(message.signal, right_of(fabric), epoch, NotifyOp::set);
+      return fabric.wait(message.signal, Compare::ge, epoch);
+    };
+  });
+}
+
+std::vector<Contender> muster_packets(const Request& request) {
+  return packet_contenders(request);
 }
 
 }  // namespace muster::bench

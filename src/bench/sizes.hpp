@@ -1,0 +1,28 @@
+// Sizes of messages as they are typed, and as they are shown.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/contender.hpp"
+#include "muster/result.hpp"
+
+namespace muster::bench {
+
+inline constexpr std::uint64_t least_size = 4;
+inline constexpr std::uint64_t most_size = std::uint64_t{1} << 30U;
+
+// One word of a list: a size (8, 64K, 2M, 1G: K, M and G are powers of 1024), or a range of them
+// (8:64M, each twice the one before; 8:64M:4, each four times), whose end is in it where the steps
+// meet it. Errors (invalid_argument): no such word; a size that is no multiple of 4 or is beyond
+// least_size and most_size; a range that falls; a factor that is not 2 to 1024.
+[[nodiscard]] Result<Sizes> parse_size_word(const std::string& word);
+
+// All words of a list, in their order; a size that is named twice is taken once.
+[[nodiscard]] Result<Sizes> parse_sizes(const std::vector<std::string>& words);
+
+// "8", "64K", "2M": the shortest that parse_size_word reads back.
+[[nodiscard]] std::string size_word(std::uint64_t bytes);
+
+}  // namespace muster::bench
