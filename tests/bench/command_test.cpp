@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "xml.hpp"
+
 namespace {
 
 struct Ended {
@@ -49,6 +51,10 @@ class JsonFile {
   [[nodiscard]] nlohmann::json parsed() const {
     std::ifstream file(path_);
     return nlohmann::json::parse(file);
+  }
+  [[nodiscard]] std::string text() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
   }
 
  private:
@@ -193,6 +199,42 @@ TEST(BenchTransfers, JsonHoldsOneReportForEachSize) {
       EXPECT_FALSE(contender.value("failed", false)) << contender;
 }
 
+TEST(BenchSvg, IsDrawnOverSizesOrRanks) {
+  const JsonFile file;
+  for (const std::string what : {"put --sizes 8:128:4 --peer mpi", "barrier -n 2,3 --peer std"}) {
+    const Ended ended = bench(what + " --svg " + file.path() + " " + tiny);
+    ASSERT_EQ(ended.status, 0) << ended.output;
+    const std::string svg = file.text();
+    EXPECT_TRUE(svg.starts_with("<svg ")) << svg;
+    EXPECT_TRUE(svg.ends_with("</svg>\n")) << svg;
+    for (const std::string& name : what.starts_with("put")
+                                       ? std::vector<std::string>{"put_signal, wait", "128 B"}
+                                       : std::vector<std::string>{"EpochBarrier", "std::barrier"})
+      EXPECT_TRUE(has(svg, ">" + name + "<")) << name << svg;
+    if (muster::bench::have_python()) {
+      EXPECT_EQ(muster::bench::ask_xml(svg, "root.tag == E + \"svg\""), "True");
+    }
+  }
+}
+
+TEST(BenchSvg, WhatCannotBeWrittenIsAFailure) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  const Ended ended = bench("put --sizes 8,64 --peer mpi --svg /dev/full " + tiny);
+  EXPECT_EQ(ended.status, 1) << ended.output;
+  EXPECT_TRUE(has(ended.output, "/dev/full could not be written in full")) << ended.output;
+}
+
+TEST(BenchBarrier, SeveralNumbersOfRanksAreOneTableEach) {
+  const JsonFile file;
+  const Ended ended = bench("barrier -n 2,3 --peer std --json " + file.path() + " " + tiny);
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  EXPECT_TRUE(has(ended.output, "barrier on 2 ranks")) << ended.output;
+  EXPECT_TRUE(has(ended.output, "\n\nbarrier on 3 ranks")) << ended.output;
+  const nlohmann::json all = file.parsed();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[1].at("ranks"), 3);
+}
+
 struct Wrong {
   const char* arguments;
   const char* says;
@@ -223,6 +265,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"packet --sizes 8:64:0", "factor of '8:64:0' is '0'"},
                     Wrong{"put --sizes", "--sizes"}, Wrong{"barrier --sizes 8", "--sizes"},
                     Wrong{"get --peer ucx", "ucx"},
+                    Wrong{"barrier -n 2,1 --rounds 1", "Value 1 not in range 2 to 1024"},
+                    Wrong{"put --sizes 8:64 --svg /nonexistent/x.svg",
+                          "/nonexistent/x.svg cannot be written"},
+                    Wrong{"put --sizes 8 --svg x.svg", "-n 2 and --sizes 8 are one each"},
+                    Wrong{"put -n 2,3 --sizes 8:64 --svg x.svg", "several of both were given"},
+                    Wrong{"barrier -n 4 --svg x.svg", "a chart needs several numbers of ranks"},
                     Wrong{"barrier --json /nonexistent/x.json", "/nonexistent/x.json"}));
 
 }  // namespace
