@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bench/contender.hpp"
-#include "bench/sizes.hpp"
 #include "cli/bench_topic.hpp"
+#include "cli/sizes.hpp"
 
 namespace muster::cli {
 
@@ -37,14 +37,14 @@ void add_options(CLI::App& verb, const bench::Topic& topic, BenchOptions& option
       ->delimiter(',')
       ->check(CLI::Range(2U, most_ranks))
       ->capture_default_str();
-  for (const std::uint64_t size : topic.sizes) options.sizes.push_back(bench::size_word(size));
+  for (const std::uint64_t size : topic.sizes) options.sizes.push_back(size_word(size));
   if (!topic.sizes.empty())
     verb.add_option("--sizes", options.sizes,
                     "Bytes of a message, multiples of 4, by commas: 8, 64K, 2M, 1G, or ranges: "
                     "8:64M (each twice the one before), 8:64M:4 (each four times)")
         ->delimiter(',')
         ->check([](const std::string& word) {
-          const auto sizes = bench::parse_size_word(word);
+          const auto sizes = parse_size_word(word);
           return sizes ? std::string() : sizes.error().what;
         })
         ->capture_default_str();

@@ -15,7 +15,7 @@
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
 #include "bench/report.hpp"
-#include "bench/sizes.hpp"
+#include "cli/sizes.hpp"
 
 namespace muster::cli {
 
@@ -94,7 +94,7 @@ bench::Measurement measure_one(const bench::Topic& topic, const bench::Request& 
 }
 
 // The requests of all tables.
-std::vector<bench::Request> requests_of(const BenchOptions& options, const bench::Sizes& sizes) {
+std::vector<bench::Request> requests_of(const BenchOptions& options, const Sizes& sizes) {
   bench::Request request = options.request;
   request.as = options.threads ? bench::As::threads : bench::As::processes;
   std::vector<bench::Request> all;
@@ -109,14 +109,14 @@ std::vector<bench::Request> requests_of(const BenchOptions& options, const bench
   return all;
 }
 
-void check_axes(const BenchOptions& options, const bench::Sizes& sizes) {
+void check_axes(const BenchOptions& options, const Sizes& sizes) {
   const bool by_ranks = options.ranks.size() > 1;
   if (options.svg.empty() || by_ranks != (sizes.size() > 1)) return;
   const std::string has = by_ranks ? "several of both were given"
                           : sizes.empty()
                               ? fmt::format("-n {} is one", options.ranks.front())
                               : fmt::format("-n {} and --sizes {} are one each",
-                                            options.ranks.front(), bench::size_word(sizes.front()));
+                                            options.ranks.front(), size_word(sizes.front()));
   throw CLI::ValidationError(
       "--svg",
       fmt::format("a chart needs several numbers of ranks (-n 2,4,8){}; {}",
@@ -126,7 +126,7 @@ void check_axes(const BenchOptions& options, const bench::Sizes& sizes) {
 }  // namespace
 
 int bench_topic(const bench::Topic& topic, const BenchOptions& options) {
-  const bench::Sizes sizes = *bench::parse_sizes(options.sizes);
+  const Sizes sizes = *parse_sizes(options.sizes);
   check_axes(options, sizes);
   OutputFile json("--json", options.json);
   OutputFile svg("--svg", options.svg);

@@ -12,7 +12,7 @@ namespace muster::cli {
 struct BenchOptions {
   bench::Request request;
   std::vector<std::uint32_t> ranks{2};  // each is measured
-  std::vector<std::string> sizes;       // as bench::parse_sizes reads them
+  std::vector<std::string> sizes;       // as parse_sizes reads them
   bool threads = false;
   std::string fabric = "host";
   std::string json;

@@ -1,12 +1,15 @@
 // How sizes are typed, and what the UCX peer's output is read as.
-#include "bench/sizes.hpp"
+#include "cli/sizes.hpp"
 
 #include <gtest/gtest.h>
 
 #include "bench/ucx.hpp"
 
-namespace muster::bench {
+namespace muster::cli {
 namespace {
+
+using bench::Blocks;
+using bench::parse_perftest;
 
 Sizes sizes(const std::vector<std::string>& words) {
   const Result<Sizes> parsed = parse_sizes(words);
@@ -86,4 +89,4 @@ TEST(Perftest, OutputWithoutAFigureIsAnError) {
 }
 
 }  // namespace
-}  // namespace muster::bench
+}  // namespace muster::cli

@@ -3,20 +3,25 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "bench/contender.hpp"
 #include "muster/result.hpp"
 
-namespace muster::bench {
+namespace muster::cli {
+
+using Sizes = std::vector<std::uint64_t>;  // in bytes
 
 inline constexpr std::uint64_t least_size = 4;
 inline constexpr std::uint64_t most_size = std::uint64_t{1} << 30U;
 
-// One word of a list: a size (8, 64K, 2M, 1G: K, M and G are powers of 1024), or a range of them
-// (8:64M, each twice the one before; 8:64M:4, each four times), whose end is in it where the steps
-// meet it. Errors (invalid_argument): no such word; a size that is no multiple of 4 or is beyond
-// least_size and most_size; a range that falls; a factor that is not 2 to 1024.
+// "8", "64K": K, M and G are powers of 1024. Errors (invalid_argument): no size; not a multiple of
+// 4, or beyond least_size and most_size.
+[[nodiscard]] Result<std::uint64_t> parse_size(std::string_view text);
+
+// One word of a list: a size, or a range of them (8:64M, each twice the one before; 8:64M:4, each
+// four times), whose end is in it where the steps meet it. Errors (invalid_argument): parse_size's;
+// a range that falls; a factor that is not 2 to 1024.
 [[nodiscard]] Result<Sizes> parse_size_word(const std::string& word);
 
 // All words of a list, in their order; a size that is named twice is taken once.
@@ -25,4 +30,4 @@ inline constexpr std::uint64_t most_size = std::uint64_t{1} << 30U;
 // "8", "64K", "2M": the shortest that parse_size_word reads back.
 [[nodiscard]] std::string size_word(std::uint64_t bytes);
 
-}  // namespace muster::bench
+}  // namespace muster::cli

@@ -1,4 +1,4 @@
-#include "bench/sizes.hpp"
+#include "cli/sizes.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace muster::bench {
+namespace muster::cli {
 
 namespace {
 
@@ -38,20 +38,6 @@ Error wrong(std::string what) {
   return Error{ErrorCode::invalid_argument, std::move(what)};
 }
 
-Result<std::uint64_t> parse_size(std::string_view text) {
-  const unsigned shift = text.empty() ? 0 : shift_of(text.back());
-  const auto number = whole(shift == 0 ? text : text.substr(0, text.size() - 1));
-  if (!number)
-    return wrong(fmt::format(
-        "'{}' is not a size: write bytes (8), with K, M or G (64K), or a range (8:64M, 8:64M:4)",
-        text));
-  if (*number > most_size >> shift || *number << shift < least_size ||
-      (*number << shift) % least_size != 0)
-    return wrong(fmt::format("'{}' is not a multiple of {} from {} to {}", text, least_size,
-                             least_size, size_word(most_size)));
-  return *number << shift;
-}
-
 std::vector<std::string_view> split(std::string_view text) {
   std::vector<std::string_view> parts;
   for (std::size_t colon = 0; (colon = text.find(':')) != std::string_view::npos;) {
@@ -63,6 +49,21 @@ std::vector<std::string_view> split(std::string_view text) {
 }
 
 }  // namespace
+
+Result<std::uint64_t> parse_size(std::string_view text) {
+  const unsigned shift = text.empty() ? 0 : shift_of(text.back());
+  const auto number = whole(shift == 0 ? text : text.substr(0, text.size() - 1));
+  if (!number)
+    return wrong(
+        fmt::format("'{}' is not a size: write a number of bytes, with K, M or G for powers of "
+                    "1024 (8, 64K, 2M)",
+                    text));
+  if (*number > most_size >> shift || *number << shift < least_size ||
+      (*number << shift) % least_size != 0)
+    return wrong(fmt::format("'{}' is not a multiple of {} from {} to {}", text, least_size,
+                             least_size, size_word(most_size)));
+  return *number << shift;
+}
 
 Result<Sizes> parse_size_word(const std::string& word) {
   const std::vector<std::string_view> parts = split(word);
@@ -106,4 +107,4 @@ std::string size_word(std::uint64_t bytes) {
   return word;
 }
 
-}  // namespace muster::bench
+}  // namespace muster::cli
