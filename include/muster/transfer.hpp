@@ -73,6 +73,20 @@ MUSTER_FN void copy_runs(F& fabric, const Transfer<To, From>& transfer, Copy&& c
 
 }  // namespace detail
 
+// Says that every rank makes a transfer of this shape as its next described call on this lane: a
+// halo that all of them push, a get from each neighbour. A put or get by itself is one-sided and
+// need not match anything, so nobody but the protocol knows. Ranks whose elements, extents or
+// chunks differ get an error that names both in a verifying run (muster::describe); elsewhere it is
+// nothing at all. `name` is what the error calls the transfer.
+template <Fabric F, class To, class From>
+MUSTER_FN void describe(F& fabric, const char* name, const Transfer<To, From>& transfer) {
+  using T = typename Transfer<To, From>::value_type;
+  describe(fabric, Call{name,
+                        {Call::no_cell, transfer.chunks.pipeline},
+                        {transfer.region.rows, transfer.region.cols, transfer.chunks.chunk_rows,
+                         transfer.chunks.chunk_cols, element_code<T>}});
+}
+
 // An asynchronous transfer that is not known to be complete. Until it is, the source of a put must
 // not be written and the target of a get not be read.
 class [[nodiscard]] Pending {
