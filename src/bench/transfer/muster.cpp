@@ -14,7 +14,19 @@ namespace muster::bench {
 
 namespace {
 
-// setup(team) makes the windows; what it returns makes, in the lane, one call: call(fabric, epoch).
+struct Neighbours {
+  Rank right;
+  Rank left;
+};
+
+template <class F>
+Neighbours neighbours_of(const F& fabric) {
+  const std::uint32_t rank = fabric.rank().value;
+  return {Rank{(rank + 1) % fabric.size()}, Rank{(rank + fabric.size() - 1) % fabric.size()}};
+}
+
+// setup(team) makes the windows; what it returns makes, in the lane and before the clock starts,
+// what one call needs besides; and that is called: setup(team)(fabric, around)(epoch).
 template <class Setup>
 Contender contender(const char* name, const Request& request, const Setup& setup) {
   const auto run = [as = request.as, setup](const Plan& plan) {
@@ -25,12 +37,13 @@ Contender contender(const char* name, const Request& request, const Setup& setup
                                .lanes = 1};
       return muster::run(options, [&](Team& team) {
         pin(plan, team.rank().value);
-        const auto call = setup(team);
+        const auto make = setup(team);
         return team.lane([&](auto& fabric) {
+          auto call = make(fabric, neighbours_of(fabric));
           WaitStatus status = WaitStatus::ok;
           std::uint32_t epoch = 0;
           time_blocks(plan, logs[fabric.rank().value], [&] {
-            status = call(fabric, ++epoch);
+            status = call(++epoch);
             return status == WaitStatus::ok;
           });
           return status;
@@ -39,15 +52,6 @@ Contender contender(const char* name, const Request& request, const Setup& setup
     });
   };
   return Contender{.name = name, .role = Role::muster, .as = request.as, .run = run};
-}
-
-template <class F>
-Rank right_of(const F& fabric) {
-  return Rank{(fabric.rank().value + 1) % fabric.size()};
-}
-template <class F>
-Rank left_of(const F& fabric) {
-  return Rank{(fabric.rank().value + fabric.size() - 1) % fabric.size()};
 }
 
 struct Message {
@@ -71,17 +75,19 @@ Contender put_and_barrier(const Request& request) {
     const auto source = *team.window<float>({elements});
     const auto target = *team.window<float>({2 * std::int64_t{team.size()}, elements});
     const EpochBarrier barrier(team);
-    return [=](auto& fabric, std::uint32_t epoch) {
-      static thread_local auto tile = fabric.template tile<float, 1, elements>();
-      const std::int64_t first = epoch % 2 * fabric.size();
-      for_each_peer(fabric, [&](Rank peer) {
-        fabric.put(target, peer, target.at(first + fabric.rank().value, 0), source, 0, elements);
-      });
-      const WaitStatus status = barrier.sync(fabric);
-      for_each_peer(fabric, [&](Rank peer) {
-        fabric.load(tile, target, Box{first + peer.value, 0, 1, elements});
-      });
-      return status;
+    return [=](auto& fabric, Neighbours) {
+      return [=, &fabric,
+              tile = fabric.template tile<float, 1, elements>()](std::uint32_t epoch) mutable {
+        const std::int64_t first = epoch % 2 * fabric.size();
+        for_each_peer(fabric, [&](Rank peer) {
+          fabric.put(target, peer, target.at(first + fabric.rank().value, 0), source, 0, elements);
+        });
+        const WaitStatus status = barrier.sync(fabric);
+        for_each_peer(fabric, [&](Rank peer) {
+          fabric.load(tile, target, Box{first + peer.value, 0, 1, elements});
+        });
+        return status;
+      };
     };
   });
 }
@@ -91,16 +97,17 @@ template <std::int64_t elements>
 Contender packets(const Request& request) {
   return contender("packets", request, [](Team& team) {
     const PacketExchange<float, 1, elements> exchange(team);
-    return [exchange](auto& fabric, std::uint32_t) {
-      static thread_local auto mine = fabric.template tile<float, 1, elements>();
-      static thread_local auto theirs = fabric.template tile<float, 1, elements>();
-      const std::uint32_t flag = exchange.begin(fabric);
-      WaitStatus status = WaitStatus::ok;
-      for_each_peer(fabric, [&](Rank peer) { exchange.put(fabric, flag, peer, mine); });
-      for_each_peer(fabric, [&](Rank peer) {
-        status = worst(status, exchange.wait(fabric, flag, peer, theirs));
-      });
-      return exchange.end(fabric, flag, status);
+    return [exchange](auto& fabric, Neighbours) {
+      return [exchange, &fabric, mine = fabric.template tile<float, 1, elements>(),
+              theirs = fabric.template tile<float, 1, elements>()](std::uint32_t) mutable {
+        const std::uint32_t flag = exchange.begin(fabric);
+        WaitStatus status = WaitStatus::ok;
+        for_each_peer(fabric, [&](Rank peer) { exchange.put(fabric, flag, peer, mine); });
+        for_each_peer(fabric, [&](Rank peer) {
+          status = worst(status, exchange.wait(fabric, flag, peer, theirs));
+        });
+        return exchange.end(fabric, flag, status);
+      };
     };
   });
 }
@@ -127,39 +134,47 @@ std::vector<Contender> packet_contenders(const Request& request) {
 
 Contender muster_notify(const Request& request) {
   return contender("notify, wait", request, [](Team& team) {
-    return [signal = (*team.signals(1))[0]](auto& fabric, std::uint32_t epoch) {
-      fabric.notify(signal, right_of(fabric), epoch, NotifyOp::set);
-      return fabric.wait(signal, Compare::ge, epoch);
+    return [signal = (*team.signals(1))[0]](auto& fabric, Neighbours around) {
+      return [=, &fabric](std::uint32_t epoch) {
+        fabric.notify(signal, around.right, epoch, NotifyOp::set);
+        return fabric.wait(signal, Compare::ge, epoch);
+      };
     };
   });
 }
 
 Contender muster_put(const Request& request) {
   return contender("put_signal, wait", request, [bytes = request.bytes](Team& team) {
-    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
-      put_signal(fabric, message.transfer, right_of(fabric), message.signal, epoch);
-      return fabric.wait(message.signal, Compare::ge, epoch);
+    return [message = make_message(team, bytes)](auto& fabric, Neighbours around) {
+      return [=, &fabric](std::uint32_t epoch) {
+        put_signal(fabric, message.transfer, around.right, message.signal, epoch);
+        return fabric.wait(message.signal, Compare::ge, epoch);
+      };
     };
   });
 }
 
 Contender muster_get(const Request& request) {
   return contender("notify, wait, get", request, [bytes = request.bytes](Team& team) {
-    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
-      fabric.notify(message.signal, right_of(fabric), epoch, NotifyOp::set);
-      const WaitStatus status = fabric.wait(message.signal, Compare::ge, epoch);
-      if (status == WaitStatus::ok) get(fabric, message.transfer, left_of(fabric));
-      return status;
+    return [message = make_message(team, bytes)](auto& fabric, Neighbours around) {
+      return [=, &fabric](std::uint32_t epoch) {
+        fabric.notify(message.signal, around.right, epoch, NotifyOp::set);
+        const WaitStatus status = fabric.wait(message.signal, Compare::ge, epoch);
+        if (status == WaitStatus::ok) get(fabric, message.transfer, around.left);
+        return status;
+      };
     };
   });
 }
 
 Contender muster_add(const Request& request) {
   return contender("remote_add, notify, wait", request, [bytes = request.bytes](Team& team) {
-    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
-      remote_add(fabric, message.transfer, right_of(fabric));
-      fabric.notify(message.signal, right_of(fabric), epoch, NotifyOp::set);
-      return fabric.wait(message.signal, Compare::ge, epoch);
+    return [message = make_message(team, bytes)](auto& fabric, Neighbours around) {
+      return [=, &fabric](std::uint32_t epoch) {
+        remote_add(fabric, message.transfer, around.right);
+        fabric.notify(message.signal, around.right, epoch, NotifyOp::set);
+        return fabric.wait(message.signal, Compare::ge, epoch);
+      };
     };
   });
 }

@@ -27,8 +27,8 @@ namespace detail {
 }  // namespace detail
 
 template <class T, std::int64_t R, std::int64_t C>
-void Fabric::put_packets(Slots slots, Rank peer, std::int64_t at, const Tile<T, R, C>& tile,
-                         std::uint32_t flag) {
+inline void Fabric::put_packets(Slots slots, Rank peer, std::int64_t at, const Tile<T, R, C>& tile,
+                                std::uint32_t flag) {
   static_assert(std::is_trivially_copyable_v<T>);
   constexpr auto bytes = R * C * static_cast<std::int64_t>(sizeof(T));
   constexpr std::int64_t lines = detail::lines_of(bytes);
@@ -37,7 +37,7 @@ void Fabric::put_packets(Slots slots, Rank peer, std::int64_t at, const Tile<T, 
     return;
   if (flag == 0) [[unlikely]]
     return reject_flag("put_packets");
-  PacketLine* const target = &address(slots, peer)[at];
+  PacketLine* const target = memory_of(slots, peer) + at;
   std::uint32_t& word = detail::flag_in(target[lines - 1]);
   std::memcpy(static_cast<void*>(target), tile.elements_.get(), static_cast<std::size_t>(bytes));
   // Pairs with the acquire load in wait_packets.
@@ -48,8 +48,8 @@ void Fabric::put_packets(Slots slots, Rank peer, std::int64_t at, const Tile<T, 
 }
 
 template <class T, std::int64_t R, std::int64_t C>
-WaitStatus Fabric::wait_packets(Tile<T, R, C>& tile, Slots slots, std::int64_t at,
-                                std::uint32_t flag) {
+inline WaitStatus Fabric::wait_packets(Tile<T, R, C>& tile, Slots slots, std::int64_t at,
+                                       std::uint32_t flag) {
   static_assert(std::is_trivially_copyable_v<T>);
   constexpr auto bytes = R * C * static_cast<std::int64_t>(sizeof(T));
   constexpr std::int64_t lines = detail::lines_of(bytes);
@@ -57,7 +57,7 @@ WaitStatus Fabric::wait_packets(Tile<T, R, C>& tile, Slots slots, std::int64_t a
     return WaitStatus::invalid;
   if (flag == 0) [[unlikely]]
     return reject_flag("wait_packets"), WaitStatus::invalid;
-  PacketLine* const source = &local(slots)[at];
+  PacketLine* const source = memory_of(slots, context_.rank) + at;
   std::uint32_t& word = detail::flag_in(source[lines - 1]);
   const std::atomic_ref<std::uint32_t> arrived(word);
   // Pairs with the release store in put_packets.
