@@ -328,15 +328,22 @@ class Fabric {
     return std::atomic_ref<std::uint32_t>(cell_of(signal, owner)).load(order);
   }
 
-  [[nodiscard]] WaitStatus block(Signal signal, Rank owner, Compare compare, std::uint32_t value,
-                                 std::memory_order order) {
-    // A peer on another core answers within some hundred polls; a pause instruction costs as much
-    // as its answer.
+  // Polls as long as a peer on another core may be expected to answer: within some hundred polls,
+  // so a pause instruction, which costs as much as its answer, comes after those.
+  template <class Holds>
+  [[nodiscard]] bool spin(Holds&& holds) const {
     constexpr std::uint32_t eager = 256;
     for (std::uint32_t poll = 0; poll <= context_.spins; ++poll) {
-      if (satisfies(load(signal, owner, order), compare, value)) return WaitStatus::ok;
+      if (holds()) return true;
       if (poll >= eager) relax();
     }
+    return false;
+  }
+
+  [[nodiscard]] WaitStatus block(Signal signal, Rank owner, Compare compare, std::uint32_t value,
+                                 std::memory_order order) {
+    const bool seen = spin([&] { return satisfies(load(signal, owner, order), compare, value); });
+    if (seen) return WaitStatus::ok;
     return wait_slowly(signal, owner, compare, value, order);
   }
 
