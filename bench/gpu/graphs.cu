@@ -7,6 +7,21 @@ gpu::Stream Graphs::turn_to(std::uint32_t rank) const {
   return site_->world.stream(rank);
 }
 
+cudaGraph_t Graphs::captured(gpu::Stream stream, const std::function<void()>& launch) const {
+  cudaGraph_t graph = nullptr;
+  must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning a capture");
+  try {
+    for (std::uint32_t i = 0; i < shape_.nodes; ++i) launch();
+  } catch (...) {
+    // The stream is to be used again: by contenders that can be captured.
+    (void)cudaStreamEndCapture(stream, &graph);
+    (void)cudaGetLastError();
+    throw;
+  }
+  must(cudaStreamEndCapture(stream, &graph), "ending a capture");
+  return graph;
+}
+
 void Graphs::make(OfRank& one, cudaGraph_t graph, gpu::Stream stream) {
   must(cudaGraphInstantiate(&one.graph, graph, 0), "instantiating a graph");
   must(cudaGraphDestroy(graph), "destroying a graph");
@@ -26,7 +41,8 @@ Graphs::~Graphs() {
 
 double Graphs::measure(std::uint32_t calls) {
   const std::uint32_t replays = std::max(1U, (calls + shape_.nodes - 1) / shape_.nodes);
-  // Rank 0 comes last, and no rank is more than one graph ahead: full queues would block this thread.
+  // Rank 0 comes last, and no rank is more than one graph ahead: this thread must not be blocked by
+  // a full queue.
   for (std::uint32_t i = 0; i < replays; ++i)
     for (std::uint32_t rank = shape_.ranks; rank-- > 0;) {
       const gpu::Stream stream = turn_to(rank);

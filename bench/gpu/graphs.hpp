@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 
 #include "bench/gpu/site.hpp"
@@ -25,11 +26,7 @@ class Graphs {
       : site_(std::move(site)), shape_(shape), of_rank_(shape.ranks) {
     for (std::uint32_t rank = 0; rank < shape.ranks; ++rank) {
       const gpu::Stream stream = turn_to(rank);
-      cudaGraph_t graph = nullptr;
-      must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "beginning a capture");
-      for (std::uint32_t i = 0; i < shape.nodes; ++i) launch(Rank{rank}, stream);
-      must(cudaStreamEndCapture(stream, &graph), "ending a capture");
-      make(of_rank_[rank], graph, stream);
+      make(of_rank_[rank], captured(stream, [&] { launch(Rank{rank}, stream); }), stream);
     }
   }
   ~Graphs();
@@ -48,6 +45,7 @@ class Graphs {
   };
 
   gpu::Stream turn_to(std::uint32_t rank) const;
+  [[nodiscard]] cudaGraph_t captured(gpu::Stream stream, const std::function<void()>& launch) const;
   static void make(OfRank& one, cudaGraph_t graph, gpu::Stream stream);
 
   Kept site_;
@@ -59,8 +57,12 @@ class Graphs {
 template <class Launch>
 [[nodiscard]] Contender in_graph(const Kept& site, const std::string& role, const std::string& peer,
                                  const std::string& name, const GraphShape& shape, Launch launch) {
-  const auto graphs = std::make_shared<Graphs>(site, shape, launch);
-  return {role, peer, name, [graphs](std::uint32_t calls) { return graphs->measure(calls); }};
+  // Made when it is first measured: what cannot be captured fails alone.
+  const auto graphs = std::make_shared<std::unique_ptr<Graphs>>();
+  return {role, peer, name, [=](std::uint32_t calls) {
+            if (*graphs == nullptr) *graphs = std::make_unique<Graphs>(site, shape, launch);
+            return (*graphs)->measure(calls);
+          }};
 }
 
 }  // namespace muster::bench_gpu

@@ -1,5 +1,5 @@
-// Kernels that make many calls and time themselves: muster's barriers, and the exchange that nothing
-// can be faster than.
+// Kernels that make many calls and time themselves: muster's barriers, and the exchange that
+// nothing can be faster than.
 #pragma once
 
 #include <cstdint>

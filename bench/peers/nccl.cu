@@ -1,5 +1,5 @@
-// muster-peer-nccl: NCCL's barrier between GPUs whose memory is reached by load and store (NCCL 2.28
-// and later), in kernels like muster-bench-gpu's. `muster bench --fabric gpu barrier` starts it.
+// muster-peer-nccl: NCCL's barrier between GPUs whose memory is reached by load and store (from
+// NCCL 2.28 on), in kernels like muster-bench-gpu's. `muster bench --fabric gpu` starts it.
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 #include <nccl_device.h>

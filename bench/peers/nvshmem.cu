@@ -1,6 +1,6 @@
 // muster-peer-nvshmem: NVSHMEM between two GPUs, its barriers and signals, in kernels like
-// muster-bench-gpu's. `muster bench --fabric gpu` starts it. It forks a second process, so that each
-// GPU has one, as NVSHMEM wants it; no launcher is needed.
+// muster-bench-gpu's. `muster bench --fabric gpu` starts it. It forks a second process, so that
+// each GPU has one, as NVSHMEM wants it; no launcher is needed.
 #include <cuda_runtime_api.h>
 #include <nvshmem.h>
 #include <nvshmemx.h>

@@ -1,5 +1,6 @@
-// A contender that cannot live in this program (it needs CUDA, Python, another library) lives in one
-// of its own, which measures when it is asked to. So its runs take turns with those of all others.
+// A contender that cannot live in this program (it needs CUDA, Python, another library) lives in
+// one of its own, which measures when it is asked to. So its runs take turns with those of all
+// others.
 //
 // Requests and replies are lines; a reply ends with the line "end". Fields are parted by tabs.
 //
@@ -8,9 +9,9 @@
 //   run INDEX WARM_UP CALLS BLOCKS      ns BLOCK...        the time of one call in each block
 //
 // BYTES is 0 in topics without sizes, ROLE one of floor, bare, muster, peer; PEER is empty where it
-// is no peer, WHY_NOT where it can run. INDEX counts the last list's contenders from 0. Instead of a
-// reply's lines: "unavailable WHY" (nothing of this can be measured here) or "failed WHY".
-// The program ends when its stdin does.
+// is no peer, WHY_NOT where it can run. INDEX counts the last list's contenders from 0. Instead of
+// a reply's lines: "unavailable WHY" (nothing of this can be measured here) or "failed WHY". The
+// program ends when its stdin does.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// `muster bench --fabric gpu barrier|notify|put|get|packet|grid`: between kernels on two GPUs, beside
-// the same by hand and other libraries. Programs of their own do the measuring (bench/program.hpp),
-// found beside this one where they were built: bench/gpu and bench/peers.
+// `muster bench --fabric gpu barrier|notify|put|get|packet|grid`: between kernels on two GPUs,
+// beside the same by hand and other libraries. Programs of their own do the measuring
+// (bench/program.hpp), found beside this one where they were built: bench/gpu and bench/peers.
 #pragma once
 
 #include <vector>
