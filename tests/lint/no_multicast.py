@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Checks that nothing here uses NVLink's multicast, and that programs over other libraries switch it off.
 
-A program that ends badly while it uses multicast can leave the GPUs of a host unusable for everybody
-on it; muster needs none. Exit codes: 0 clean, 1 violations (one line each).
+muster's paths need none, and what it is measured against goes without, too.
+
+Exit codes: 0 clean, 1 violations (one line each).
 """
 import pathlib
 import re
