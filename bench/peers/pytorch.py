@@ -47,7 +47,7 @@ class Rank:
             self.handle.barrier(channel=0)
         self.stream.synchronize()
         self.graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self.graph, stream=self.stream):
+        with torch.cuda.graph(self.graph, stream=self.stream, capture_error_mode="thread_local"):
             for _ in range(NODES):
                 self.handle.barrier(channel=0)
 

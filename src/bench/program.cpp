@@ -165,13 +165,16 @@ Result<MeasuringProgram::Lines> MeasuringProgram::ask(const std::string& request
   for (;;) {
     Result<std::string> reply = read_line(deadline);
     if (!reply) return reply.error();
-    if (*reply == "end") return lines;
-    const std::vector<std::string> fields = fields_of(*reply);
+    if (*reply == "end") break;
+    lines.push_back(std::move(*reply));
+  }
+  for (const std::string& reply : lines) {
+    const std::vector<std::string> fields = fields_of(reply);
     if (fields[0] == "unavailable" && fields.size() == 2)
       return Error{ErrorCode::unavailable, fields[1]};
     if (fields[0] == "failed" && fields.size() == 2) return Error{ErrorCode::system, fields[1]};
-    lines.push_back(std::move(*reply));
   }
+  return lines;
 }
 
 Result<std::string> MeasuringProgram::devices() {

@@ -86,5 +86,30 @@ TEST_F(Program, ThatIsNoneIsAnError) {
   EXPECT_NE(devices.error().what.find("No such file"), std::string::npos) << devices.error().what;
 }
 
+// The other end is bench/gpu/serve.hpp's, which the programs for GPUs use.
+TEST(Serving, BothEndsUnderstandEachOther) {
+  MeasuringProgram program(MUSTER_SERVING);
+  EXPECT_EQ(program.devices().value(), "a machine");
+  const auto all = program.list("put", {.bytes = 4096, .variant = "one way, both"}).value();
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(all[0].name, "of one way, both");
+  EXPECT_EQ(all[0].role, Role::floor);
+  EXPECT_EQ(all[0].run({.warm_up = 1, .calls = 77, .repeat = 2}).value(), Blocks(2, 77.0));
+  const Result<Blocks> broken = all[1].run({.calls = 1, .repeat = 1});
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().what, "it is broken");
+  EXPECT_EQ(all[2].group, "other");
+  EXPECT_EQ(all[2].run({.calls = 1, .repeat = 1}).value(), Blocks(1, 4096.0));
+  EXPECT_EQ(all[3].why_not, "it is on holiday");
+}
+
+TEST(Serving, WhatCannotBeListedIsSaidInOneLine) {
+  MeasuringProgram program(MUSTER_SERVING);
+  const auto listed = program.list("nothing", {});
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(listed.error().what, "there is nothing to see here");
+}
+
 }  // namespace
 }  // namespace muster::bench
