@@ -23,6 +23,9 @@ struct LaunchOptions {
   // Asked when the grace is over: true where the survivors have recovered and go on without the
   // rank that failed. Not set: they are stopped.
   std::function<bool()> survivors_go_on;
+  // Asked of a rank whose process ended with code 0: true where it was in the middle of its body,
+  // by exit() or the like. It has failed then, and its status is taken for 1.
+  std::function<bool(std::uint32_t rank)> left_body;
   // Told of each rank whose process has ended, however it did.
   std::function<void(std::uint32_t rank)> on_end;
   // Asked at the end: the rank that was the first to fail as the job itself saw it, if any. Its

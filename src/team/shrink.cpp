@@ -117,6 +117,11 @@ std::optional<std::uint32_t> first_to_fail(const Job& job) {
   return everybody.lost;
 }
 
+bool left_body(const Job& job, std::uint32_t rank) {
+  // Pairs with the release in leave: a rank says that it leaves before it ends.
+  return job.header().rank_records[rank].state.load(std::memory_order_acquire) == RankState::joined;
+}
+
 void note_end(const Job& job, std::uint32_t rank) {
   // Pairs with the acquire in Liveness::is_lost.
   job.header().rank_records[rank].ended.store(1, std::memory_order_release);
