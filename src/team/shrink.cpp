@@ -85,6 +85,8 @@ Result<std::uint32_t> agree_on_survivors(TeamContext& team) {
         if (record.successor.compare_exchange_strong(successor, *founded + 1,
                                                      std::memory_order_acq_rel)) {
           successor = *founded + 1;
+        } else {
+          unfound_team(team.job(), *founded);
         }
       } else if (Clock::now() >= deadline) {
         return expired(team, roll);

@@ -4,15 +4,18 @@
 //   muster_runner NAME again            two, one after the other, the second as NAME-2
 //   muster_runner NAME leaves           the same, but rank 1 ends after the first
 //   muster_runner NAME within           the body calls run itself, as NAME-inner
+//   muster_runner NAME threads          the same, and the ranks that do so are 4 threads
 //   muster_runner NAME forks            the body forks a process that does so
 //   muster_runner NAME starts COMMAND   the body has the shell run COMMAND
 //   muster_runner NAME exit|_exit|quick_exit   rank 1 ends so in the middle of its body
 //
-// NAME asks for 2 ranks, NAME-inner for 3. Each rank prints "NAME: rank R of P".
+// NAME asks for 2 ranks where nothing else is said, NAME-inner for 3. Each rank prints "NAME: rank
+// R of P".
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -66,11 +69,13 @@ int main(int argc, char** argv) {
   const std::string name = argc > 1 ? argv[1] : "";
   const std::string how = argc > 2 ? argv[2] : "";
   const std::string inner = name + "-inner";
-  bool leaves = false;
-  const int code = run({.ranks = 2}, [&](Team& team) -> int {
-    leaves = how == "leaves" && team.rank() == Rank{1};
+  RunOptions options{.ranks = 2};
+  if (how == "threads") options = {.ranks = 4, .as = threads};
+  std::atomic<bool> leaves = false;
+  const int code = run(options, [&](Team& team) -> int {
+    if (how == "leaves" && team.rank() == Rank{1}) leaves = true;
     if (!meet(team, name)) return 1;
-    if (how == "within") return one_run(inner, 3);
+    if (how == "within" || how == "threads") return one_run(inner, 3);
     if (how == "forks") return in_child(inner);
     if (how == "starts") return std::system(argv[3]) == 0 ? 0 : 1;
     if (team.rank() == Rank{1}) leave_by(how);

@@ -119,6 +119,16 @@ TEST(SeveralRuns, OneInsideTheBodyOfAnother) {
   }
 }
 
+// Each rank's launch has ranks of its own, and leaves those of the others alone.
+TEST(SeveralRuns, SeveralLaunchesAtOnceInAProcess) {
+  for (int round = 0; round < 5; ++round) {
+    Command command({runner, "outer", "threads"});
+    expect_well(command);
+    expect_ranks(command.out(), "outer", 4);
+    expect_ranks(command.out(), "outer-inner", 3, 4);
+  }
+}
+
 // Each launcher inside the body of a rank that the other has started.
 TEST(SeveralRuns, ALauncherInsideABody) {
   const std::string by_muster =

@@ -79,14 +79,15 @@ Job::~Job() {
 Result<Job> Job::attach(int fd) {
   struct stat info {};
   if (fstat(fd, &info) != 0) return system_error(fmt::format("descriptor {} holds no job", fd));
-  const auto length = static_cast<std::uint64_t>(info.st_size);
-  if (length < sizeof(JobHeader)) {
+  Job job(fd, nullptr, static_cast<std::uint64_t>(info.st_size));
+  if (job.length_ < sizeof(JobHeader)) {
     return Error{ErrorCode::invalid_argument, fmt::format("descriptor {} holds no muster job", fd)};
   }
   fcntl(fd, F_SETFD, FD_CLOEXEC);  // what a rank starts is not part of the job
-  void* memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  void* memory =
+      mmap(nullptr, job.length_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (memory == MAP_FAILED) return system_error("cannot map the job's memory");
-  Job job(fd, static_cast<JobHeader*>(memory), length);
+  job.header_ = static_cast<JobHeader*>(memory);
   // Pairs with the release in create_job: a header with its magic is complete.
   if (job.header().magic.load(std::memory_order_acquire) != JobHeader::magic_value) {
     return Error{ErrorCode::invalid_argument,

@@ -24,8 +24,8 @@ class Job {
   Job& operator=(Job&&) = delete;
   ~Job();
 
-  // Maps what `fd` names and takes the descriptor over. An error where it is no job of this
-  // version.
+  // Maps what `fd` names and takes the descriptor over, also where it fails. An error where it is
+  // no job of this version.
   [[nodiscard]] static Result<Job> attach(int fd);
 
   [[nodiscard]] int fd() const { return fd_; }
