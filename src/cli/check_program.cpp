@@ -74,7 +74,9 @@ bool names_program(const std::string& name) {
 void run_check_program(const std::string& program) {
   require_check_program(program);
   std::vector<std::string> arguments = words_after_verb(program);
-  std::vector<char*> words{const_cast<char*>(program.c_str())};
+  std::vector<char*> words;
+  words.reserve(arguments.size() + 2);
+  words.push_back(const_cast<char*>(program.c_str()));
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
   execv(program.c_str(), words.data());

@@ -48,6 +48,7 @@ int become_program(const host::Job& job, std::uint32_t rank, std::uint32_t ranks
   set_number("MUSTER_RANKS", ranks);
 
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   execv(file.c_str(), arguments.data());

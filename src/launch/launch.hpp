@@ -45,11 +45,13 @@ inline constexpr int time_limit_status = 124;
 //  - INT, TERM, HUP, QUIT, USR1, USR2, TSTP and CONT are passed on to all ranks; TSTP also stops
 //    the launcher, and a second INT kills the ranks;
 //  - each rank that fails is named on stderr, in one line;
+//  - children that this process had before, and those of its other threads, are left alone;
 //  - `grace` after a failure, and at the time limit, ranks that still run get TERM, a second
 //    later KILL; so do processes that outlive the ranks.
 // Returns the exit status of the rank that failed first (128 + n for signal n), 0 where none did,
 // 124 when the time limit was reached, 130 after the second INT, and 1 where the ranks could not be
-// started. Signals go to a process: call it where no other thread takes them.
+// started. Signals go to a process: call it where no other thread takes them. Several threads may
+// launch at once; then one of them gets each signal.
 int launch(const LaunchOptions& options, const std::function<int(std::uint32_t rank)>& child);
 
 }  // namespace muster::launcher

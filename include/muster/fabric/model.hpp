@@ -396,12 +396,13 @@ Ref<T>::operator T() const {
   return *static_cast<const T*>(fabric_->touch(rank_, span_, Access::read, where_));
 }
 
-// NOLINTNEXTLINE(misc-unconventional-assign-operator): see its declaration
+// NOLINTBEGIN(misc-unconventional-assign-operator): see its declaration
 template <class T>
 const Ref<T>& Ref<T>::operator=(T value) const {
   *static_cast<T*>(fabric_->touch(rank_, span_, Access::write, where_)) = value;
   return *this;
 }
+// NOLINTEND(misc-unconventional-assign-operator)
 
 template <class T>
 Ref<T> View<T>::operator[](std::int64_t index) const {
