@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/numbers.hpp"
 #include "muster/check.hpp"
 
 namespace muster::cli {
@@ -42,10 +43,10 @@ const check::Entry* entry_for(const std::string& name) {
 int print(const Command& command) {
   const check::Entry* entry = entry_for(command.name);
   if (entry == nullptr)
-    throw CLI::ValidationError("muster cost",
-                               "there is no protocol '" + command.name + "'; muster check --list");
+    throw UsageError("there is no protocol '" + command.name + "'; muster check --list names them");
   if (!check::profile_of(command.profile))
-    throw CLI::ValidationError("muster cost", "there is no profile '" + command.profile + "'");
+    throw UsageError("there is no profile '" + command.profile +
+                     "'; there are sc, direct and rdma");
   const check::Report one = counted(*entry, command, 1);
   const check::Report two = counted(*entry, command, 2);
   const check::Report three = counted(*entry, command, 3);
