@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes results/results.md from the JSON files that `muster bench ... --json` left in results/.
+"""Writes results/results.md from the JSON files that `muster bench ... --json` left in results/ and
+in the directories below it. A file holds one table or a list of them.
 
 usage: bench/tabulate.py [DIRECTORY]     (default: results/ beside this file)
 """
@@ -31,16 +32,31 @@ def rows(contenders):
         yield "| " + " | ".join(cells) + " |"
 
 
-def section(run):
+def title(run):
+    subject = run["topic"]
+    if "bytes" in run:
+        subject += f" of {run['bytes']} B"
+    if "variant" in run:
+        subject += f", {run['variant']}"
+    where = run["machine"].get("devices") or f"{run['ranks']} ranks as {run['as']}"
+    return f"## {subject} on {where}, fabric {run['fabric']}"
+
+
+def origin(run):
     machine, build = run["machine"], run["build"]
-    size = f" of {run['bytes']} B" if "bytes" in run else ""
-    yield f"## {run['topic']}{size} on {run['ranks']} ranks as {run['as']}, fabric {run['fabric']}"
-    yield ""
-    yield (
-        f"{run['date']}, {machine['cpu']}, {len(machine['cores'])} cores, {machine['kernel']}; "
-        f"{build['compiler']}, commit {build['commit']}; median of {run['rounds']} rounds of "
+    parts = [run["date"]]
+    if machine["cores"]:
+        parts.append(f"{machine['cpu']}, {len(machine['cores'])} cores, {machine['kernel']}")
+    return (
+        f"{', '.join(parts)}; {build['compiler']}, commit {build['commit']}; median of {run['rounds']} rounds of "
         f"{run['blocks_per_round']} blocks"
     )
+
+
+def section(run):
+    yield title(run)
+    yield ""
+    yield origin(run)
     yield ""
     yield f"    {run['command']}"
     yield ""
@@ -53,6 +69,12 @@ def section(run):
     yield ""
 
 
+def tables_of(path):
+    content = json.loads(path.read_text())
+    tables = content if isinstance(content, list) else [content]
+    return [table for table in tables if "skipped" not in table]
+
+
 def main(arguments):
     if len(arguments) > 1:
         sys.exit(__doc__)
@@ -60,22 +82,11 @@ def main(arguments):
     directory = pathlib.Path(arguments[0]) if arguments else default
     if not directory.is_dir():
         sys.exit(f"{directory} is no directory")
-    runs = []
-    for path in directory.glob("*.json"):
-        reports = json.loads(path.read_text())  # a list of them where the topic has sizes
-        runs.extend(reports if isinstance(reports, list) else [reports])
+    runs = [table for path in sorted(directory.rglob("*.json")) for table in tables_of(path)]
     if not runs:
         sys.exit(f"there is no result in {directory}: run ./dev bench")
-    runs.sort(
-        key=lambda run: (
-            run["topic"],
-            run["fabric"],
-            run["as"],
-            run["ranks"],
-            run.get("bytes", 0),
-            run["date"],
-        )
-    )
+    # Sizes and variants stay in the order in which they were measured.
+    runs.sort(key=lambda run: (run["fabric"] != "host", run["topic"], run["as"], run["ranks"], run["date"]))
     lines = ["# Results", "", "Written by bench/tabulate.py; README.md says how to read it.", ""]
     for run in runs:
         lines.extend(section(run))

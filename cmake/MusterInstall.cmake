@@ -104,7 +104,14 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/muster DESTINATION ${CMAKE_INSTA
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 if(TARGET muster)
   install(TARGETS muster DESTINATION ${CMAKE_INSTALL_BINDIR})
-  if(TARGET muster-peer-mpi)
-    install(TARGETS muster-peer-mpi DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # What `muster bench` starts; found beside it.
+  foreach(program IN ITEMS muster-peer-mpi muster-bench-gpu muster-peer-nccl muster-peer-nvshmem)
+    if(TARGET ${program})
+      install(TARGETS ${program} DESTINATION ${CMAKE_INSTALL_BINDIR})
+    endif()
+  endforeach()
+  if(TARGET muster-peer-pytorch)
+    install(PROGRAMS ${PROJECT_SOURCE_DIR}/bench/peers/pytorch.py DESTINATION ${CMAKE_INSTALL_BINDIR}
+            RENAME muster-peer-pytorch)
   endif()
 endif()

@@ -1,125 +1,88 @@
-// Barriers between two GPUs, in kernels: muster's against the bare exchange of the same order, the
-// compare-and-swap barrier and, where it is built in, NCCL's.
-#include <cuda_runtime_api.h>
+// Barriers between two GPUs, in a kernel: muster's against the bare exchange of the same order and
+// the compare-and-swap barrier.
+#include "bench/gpu/site.hpp"
 
-#include <cstdio>
-#include <exception>
-
-#include "bench/gpu/pair.hpp"
+namespace muster::bench_gpu {
 
 namespace {
 
-using namespace muster;
-using namespace muster::bench_gpu;
-using Kept = std::shared_ptr<Pair>;
-
-const char* const floor_name = "bare exchange";
-
-void must(cudaError_t result, const char* doing) {
-  if (result == cudaSuccess) return;
-  throw Failure(Error{ErrorCode::system, std::string(doing) + ": " + cudaGetErrorString(result)});
-}
-
-// A kernel that is not muster's, on both GPUs: launch(rank) starts it in the rank's stream.
-template <class Launch>
-void on_both(const Kept& pair, Launch launch) {
-  for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    must(cudaSetDevice(pair->world.device(rank)), "turning to a GPU");
-    launch(Rank{rank}, pair->world.stream(rank));
-    must(cudaGetLastError(), "launching");
-  }
-}
-
 template <bool ordered>
-Contender bare_exchange(const Kept& pair, const std::string& group, std::uint32_t threads) {
-  const std::uint32_t word = pair->take_word();
+Contender bare_exchange(const Kept& site, std::uint32_t threads) {
+  const std::uint32_t word = site->take_word();
   const auto value = std::make_shared<std::uint32_t>(0);
-  return {floor_name, group, "", [=] {
-            on_both(pair, [&](Rank rank, gpu::Stream stream) {
-              exchange_loop<ordered><<<1, threads, 0, stream>>>(
-                  pair->wires(rank, word), *value, pair->world.address(pair->nanoseconds, rank));
+  return {"floor", "", "bare exchange", [=](std::uint32_t calls) {
+            site->on_each([&](Rank rank, gpu::Stream stream) {
+              exchange_loop<ordered><<<1, threads, 0, stream>>>(site->wires(rank, word), *value,
+                                                                site->timing(rank, calls));
             });
             *value += warm_calls + calls;
-            return pair->timed_call();
+            return site->timed_call(calls);
           }};
 }
 
 template <bool ordered>
-Contender swap_barrier(const Kept& pair, const std::string& group, std::uint32_t threads) {
-  const std::uint32_t word = pair->take_word();
-  return {"compare-and-swap barrier", group, floor_name, [=] {
-            on_both(pair, [&](Rank rank, gpu::Stream stream) {
-              swap_loop<ordered><<<1, threads, 0, stream>>>(
-                  pair->wires(rank, word), pair->world.address(pair->nanoseconds, rank));
+Contender swap_barrier(const Kept& site, std::uint32_t threads) {
+  const std::uint32_t word = site->take_word();
+  return {"peer", "cas", "compare-and-swap barrier", [=](std::uint32_t calls) {
+            site->on_each([&](Rank rank, gpu::Stream stream) {
+              swap_loop<ordered>
+                  <<<1, threads, 0, stream>>>(site->wires(rank, word), site->timing(rank, calls));
             });
-            return pair->timed_call();
+            return site->timed_call(calls);
           }};
 }
 
 template <class Barrier, class Kernel>
-Contender muster_barrier(const Kept& pair, const std::string& group, const std::string& name,
-                         std::uint32_t threads, Kernel kernel) {
-  const Barrier barrier(need(pair->world.rows(1)));
+Contender of_muster(const Kept& site, const std::string& name, std::uint32_t threads,
+                    Kernel kernel) {
+  const Barrier barrier(need(site->world.rows(1)));
   const gpu::Shape shape{.lanes = 1, .threads = threads};
-  need(pair->world.prepare(kernel, shape));
-  return {"muster " + name, group, floor_name, [=] {
-            need(pair->world.launch(kernel, shape, barrier, pair->nanoseconds));
-            return pair->timed_call();
+  need(site->world.prepare(kernel, shape));
+  return {"muster", "", name, [=](std::uint32_t calls) {
+            need(site->world.launch(kernel, shape, barrier, site->nanoseconds, calls));
+            return site->timed_call(calls);
           }};
 }
 
 template <class Coop, bool ordered>
-void add_threads(std::vector<Contender>& all, const Kept& pair, const std::string& group,
-                 std::uint32_t threads) {
-  all.push_back(bare_exchange<ordered>(pair, group, threads));
-  all.push_back(muster_barrier<EpochBarrier>(pair, group, "epoch, scoped", threads,
-                                             scoped_loop<Coop, EpochBarrier, ordered>));
-  all.push_back(muster_barrier<EpochBarrier>(pair, group, "epoch", threads,
-                                             single_loop<Coop, EpochBarrier, ordered>));
-  all.push_back(swap_barrier<ordered>(pair, group, threads));
+std::vector<Contender> of_threads(const Kept& site, std::uint32_t threads) {
+  return {bare_exchange<ordered>(site, threads),
+          of_muster<EpochBarrier>(site, "EpochBarrier, scoped", threads,
+                                  scoped_loop<Coop, EpochBarrier, ordered>),
+          of_muster<EpochBarrier>(site, "EpochBarrier", threads,
+                                  single_loop<Coop, EpochBarrier, ordered>),
+          swap_barrier<ordered>(site, threads)};
 }
 
+// All kinds, on lanes of one warp.
 template <bool ordered>
-void add_order(std::vector<Contender>& all, const Kept& pair, const std::string& order) {
-  using gpu::Block;
+std::vector<Contender> of_a_warp(const Kept& site) {
   using gpu::Warp;
-  const std::string group = order + ", 32 threads";
-  add_threads<Warp, ordered>(all, pair, group, 32);
-  all.push_back(muster_barrier<EpochBarrier>(pair, group, "epoch, scoped, as Block<>", 32,
-                                             scoped_loop<Block<>, EpochBarrier, ordered>));
-  all.push_back(muster_barrier<DisseminationBarrier>(
-      pair, group, "dissemination, scoped", 32, scoped_loop<Warp, DisseminationBarrier, ordered>));
-  all.push_back(muster_barrier<FlipBarrier>(pair, group, "flip", 32,
-                                            single_loop<Warp, FlipBarrier, ordered>));
-  all.push_back(muster_barrier<CreditBarrier>(pair, group, "credit", 32,
-                                              single_loop<Warp, CreditBarrier, ordered>));
-  all.push_back(muster_barrier<CounterBarrier>(pair, group, "counter", 32,
-                                               single_loop<Warp, CounterBarrier, ordered>));
-  add_threads<Block<256>, ordered>(all, pair, order + ", 256 threads", 256);
-  add_threads<Block<1024>, ordered>(all, pair, order + ", 1024 threads", 1024);
+  std::vector<Contender> all = of_threads<Warp, ordered>(site, 32);
+  all.push_back(of_muster<EpochBarrier>(site, "EpochBarrier, scoped, as Block<>", 32,
+                                        scoped_loop<gpu::Block<>, EpochBarrier, ordered>));
+  all.push_back(of_muster<DisseminationBarrier>(site, "DisseminationBarrier, scoped", 32,
+                                                scoped_loop<Warp, DisseminationBarrier, ordered>));
+  all.push_back(
+      of_muster<FlipBarrier>(site, "FlipBarrier", 32, single_loop<Warp, FlipBarrier, ordered>));
+  all.push_back(of_muster<CreditBarrier>(site, "CreditBarrier", 32,
+                                         single_loop<Warp, CreditBarrier, ordered>));
+  all.push_back(of_muster<CounterBarrier>(site, "CounterBarrier", 32,
+                                          single_loop<Warp, CounterBarrier, ordered>));
+  return all;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const Options options = parse(argc, argv);
-  if (gpu_count() < 2) {
-    std::printf("SKIPPED: this benchmark needs 2 GPUs, this machine shows %d\n", gpu_count());
-    return 0;
-  }
-  try {
-    const Kept pair = make_pair();
-    std::vector<Contender> contenders;
-    add_order<false>(contenders, pair, "relaxed");
-    add_order<true>(contenders, pair, "acq_rel");
-    try {
-      add_nccl(contenders);
-    } catch (const std::exception& failure) {
-      std::printf("NCCL's device barrier is left out: %s\n", failure.what());
-    }
-    return report("barriers between two GPUs, in a kernel", contenders, options);
-  } catch (const std::exception& failure) {
-    std::printf("FAILED: %s\n", failure.what());
-    return 1;
-  }
+std::vector<Contender> barriers(const std::string& variant) {
+  const Kept site = make_site(2);
+  if (variant == "relaxed, 32 threads") return of_a_warp<false>(site);
+  if (variant == "acq_rel, 32 threads") return of_a_warp<true>(site);
+  if (variant == "relaxed, 256 threads") return of_threads<gpu::Block<256>, false>(site, 256);
+  if (variant == "acq_rel, 256 threads") return of_threads<gpu::Block<256>, true>(site, 256);
+  if (variant == "relaxed, 1024 threads") return of_threads<gpu::Block<1024>, false>(site, 1024);
+  if (variant == "acq_rel, 1024 threads") return of_threads<gpu::Block<1024>, true>(site, 1024);
+  throw Unavailable("there is no table of barriers '" + variant + "'");
 }
+
+}  // namespace muster::bench_gpu

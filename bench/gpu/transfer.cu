@@ -1,30 +1,18 @@
-// put and get between two GPUs against a pure copy kernel of the same shape, and the copy engine.
-#include <cuda_runtime_api.h>
+// put and get between two GPUs, against a pure copy kernel of the same shape and the copy engine.
+// Each transfer is a kernel, or a copy, of its own in a graph.
+#include "bench/gpu/graphs.hpp"
 
-#include <cstdio>
-#include <exception>
-
-#include "bench/gpu/session.hpp"
-#include "muster/fabric/gpu.cuh"
+namespace muster::bench_gpu {
 
 namespace {
 
-using namespace muster;
-using namespace muster::bench_gpu;
-
-void must(cudaError_t result, const char* doing) {
-  if (result == cudaSuccess) return;
-  throw Failure(Error{ErrorCode::system, std::string(doing) + ": " + cudaGetErrorString(result)});
-}
-
 enum class Way { put, get };
 
-// Each lane moves its part of `count` elements. The first rank moves, or both where `both`.
+// Each lane moves its part of `count` elements.
 template <Way way>
 __global__ void transfer_kernel(const __grid_constant__ gpu::Handle handle, WindowRef<uint4> to,
-                                WindowRef<uint4> from, std::int64_t count, bool both) {
+                                WindowRef<uint4> from, std::int64_t count) {
   gpu::Fabric<gpu::Block<>> fabric(handle);
-  if (!both && fabric.rank() != Rank{0}) return;
   const Rank peer{1 - fabric.rank().value};
   const std::int64_t each = (count + fabric.lanes() - 1) / fabric.lanes();
   const std::int64_t begin = fabric.lane().value * each;
@@ -50,142 +38,82 @@ __global__ void copy_kernel(uint4* to, const uint4* from, std::int64_t count) {
   for (; at < count; at += step) to[at] = from[at];
 }
 
-struct Site {
-  gpu::World world;
-  WindowRef<uint4> to;
-  WindowRef<uint4> from;
-};
-using Kept = std::shared_ptr<Site>;
-
-constexpr int repeats = 10;
-
-// Microseconds for one of `repeats` launches, one after the other, on each GPU that takes part:
-// launch(rank) makes one. The slower GPU counts.
-template <class Launch>
-double time_launches(const Kept& site, std::uint32_t ranks, Launch launch) {
-  StreamTimer* timers[2] = {};
-  std::vector<std::unique_ptr<StreamTimer>> owned;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    must(cudaSetDevice(site->world.device(rank)), "turning to a GPU");
-    owned.push_back(std::make_unique<StreamTimer>());
-    timers[rank] = owned.back().get();
-  }
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    must(cudaSetDevice(site->world.device(rank)), "turning to a GPU");
-    const gpu::Stream stream = site->world.stream(rank);
-    launch(rank, stream);  // so that the launches that count come before the GPU is ready for them
-    timers[rank]->start(stream);
-    for (int i = 0; i < repeats; ++i) launch(rank, stream);
-    timers[rank]->stop(stream);
-  }
-  double slowest = 0;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    must(cudaSetDevice(site->world.device(rank)), "turning to a GPU");
-    slowest = std::max(slowest, timers[rank]->microseconds() / repeats);
-  }
-  need(site->world.sync());
-  return slowest;
-}
-
-std::string size_text(std::int64_t bytes) {
-  return bytes >= 1 << 20 ? std::to_string(bytes >> 20) + " MiB"
-                          : std::to_string(bytes >> 10) + " KiB";
-}
-
 struct Run {
   Kept site;
-  std::string group;
+  WindowRef<uint4> to;
+  WindowRef<uint4> from;
   std::int64_t bytes;
   gpu::Shape shape;
-  std::uint32_t ranks;  // that move: 1 or 2
+  GraphShape graph;
+
+  [[nodiscard]] std::int64_t count() const {
+    return bytes / static_cast<std::int64_t>(sizeof(uint4));
+  }
+  // Whose window is written, and whose is read, when `own` moves.
+  [[nodiscard]] uint4* target(Way way, Rank own) const {
+    return site->world.address(to, way == Way::put ? Rank{1 - own.value} : own);
+  }
+  [[nodiscard]] uint4* source(Way way, Rank own) const {
+    return site->world.address(from, way == Way::put ? own : Rank{1 - own.value});
+  }
 };
 
 Contender pure_copy(const Run& run, Way way) {
-  const std::string name = way == Way::put ? "pure copy to the peer" : "pure copy from the peer";
-  return {name, run.group, "",
-          [=] {
-            return time_launches(run.site, run.ranks, [&](std::uint32_t rank, gpu::Stream stream) {
-              const gpu::World& world = run.site->world;
-              const Rank own{rank};
-              const Rank peer{1 - rank};
-              uint4* const to = world.address(run.site->to, way == Way::put ? peer : own);
-              const uint4* const from = world.address(run.site->from, way == Way::put ? own : peer);
-              copy_kernel<<<run.shape.lanes, run.shape.threads, 0, stream>>>(
-                  to, from, run.bytes / static_cast<std::int64_t>(sizeof(uint4)));
-              must(cudaGetLastError(), "launching");
-            });
-          },
-          static_cast<double>(run.bytes)};
+  return in_graph(run.site, "bare", "", "pure copy kernel", run.graph,
+                  [=](Rank rank, gpu::Stream stream) {
+                    copy_kernel<<<run.shape.lanes, run.shape.threads, 0, stream>>>(
+                        run.target(way, rank), run.source(way, rank), run.count());
+                    must(cudaGetLastError(), "launching");
+                  });
 }
 
 template <Way way>
-Contender muster_transfer(const Run& run) {
-  const std::string name = way == Way::put ? "muster put" : "muster get";
-  const std::string base = way == Way::put ? "pure copy to the peer" : "pure copy from the peer";
-  need(run.site->world.prepare(transfer_kernel<way>, run.shape));
-  return {name, run.group, base,
-          [=] {
-            return time_launches(run.site, run.ranks, [&](std::uint32_t rank, gpu::Stream stream) {
-              need(run.site->world.launch_on(
-                  rank, stream, transfer_kernel<way>, run.shape, run.site->to, run.site->from,
-                  run.bytes / static_cast<std::int64_t>(sizeof(uint4)), run.ranks == 2));
-            });
-          },
-          static_cast<double>(run.bytes)};
+Contender of_muster(const Run& run) {
+  const auto kernel = transfer_kernel<way>;
+  need(run.site->world.prepare(kernel, run.shape));
+  return in_graph(run.site, "muster", "", way == Way::put ? "put" : "get", run.graph,
+                  [=](Rank rank, gpu::Stream stream) {
+                    need(run.site->world.launch_on(rank.value, stream, kernel, run.shape, run.to,
+                                                   run.from, run.count()));
+                  });
 }
 
-Contender copy_engine(const Run& run) {
-  return {"cudaMemcpyPeer", run.group, "pure copy to the peer",
-          [=] {
-            return time_launches(run.site, run.ranks, [&](std::uint32_t rank, gpu::Stream stream) {
-              const gpu::World& world = run.site->world;
-              const int own = world.device(rank);
-              const int peer = world.device(1 - rank);
-              must(cudaMemcpyPeerAsync(world.address(run.site->to, Rank{1 - rank}), peer,
-                                       world.address(run.site->from, Rank{rank}), own,
-                                       static_cast<std::size_t>(run.bytes), stream),
-                   "copying");
-            });
-          },
-          static_cast<double>(run.bytes)};
+Contender copy_engine(const Run& run, Way way) {
+  return in_graph(run.site, "peer", "memcpy", "cudaMemcpyPeerAsync", run.graph,
+                  [=](Rank rank, gpu::Stream stream) {
+                    const int own = run.site->world.device(rank.value);
+                    const int other = run.site->world.device(1 - rank.value);
+                    must(cudaMemcpyPeerAsync(run.target(way, rank), way == Way::put ? other : own,
+                                             run.source(way, rank), way == Way::put ? own : other,
+                                             static_cast<std::size_t>(run.bytes), stream),
+                         "copying");
+                  });
+}
+
+Run make_run(std::uint64_t bytes, const std::string& variant) {
+  const bool both = variant == "both ways";
+  if (!both && variant != "one way")
+    throw Unavailable("there is no table of transfers '" + variant + "'");
+  const Kept site = make_site(2, 2 * bytes + 4096);
+  const auto elements = static_cast<std::int64_t>(bytes / sizeof(uint4));
+  return {site,
+          need(site->world.window<uint4>({elements})),
+          need(site->world.window<uint4>({elements})),
+          static_cast<std::int64_t>(bytes),
+          {.lanes = bytes < (1U << 20U) ? 4U : 132U, .threads = 512, .cooperative = false},
+          {.ranks = both ? 2U : 1U, .nodes = bytes < (1U << 20U) ? 100U : 10U, .coupled = false}};
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const Options options = parse(argc, argv);
-  if (gpu_count() < 2) {
-    std::printf("SKIPPED: this benchmark needs 2 GPUs, this machine shows %d\n", gpu_count());
-    return 0;
-  }
-  try {
-    constexpr std::int64_t most = 128LL << 20;
-    gpu::World world = need(gpu::World::create({.devices = {0, 1},
-                                                .lanes = 132,
-                                                .bytes = 2ULL * most + 4096,
-                                                .deadline = std::chrono::seconds(5),
-                                                .verify = false}));
-    const auto to = need(world.window<uint4>({most / 16}));
-    const auto from = need(world.window<uint4>({most / 16}));
-    const Kept site = std::make_shared<Site>(Site{world, to, from});
-    std::vector<Contender> contenders;
-    for (const std::uint32_t ranks : {1U, 2U})
-      for (const std::int64_t bytes : {4LL << 10, 64LL << 10, 1LL << 20, 16LL << 20, 128LL << 20}) {
-        const std::uint32_t lanes = bytes < (1LL << 20) ? 4 : 132;
-        const Run run{site,
-                      size_text(bytes) + (ranks == 1 ? ", one way" : ", both ways"),
-                      bytes,
-                      {.lanes = lanes, .threads = 512, .cooperative = false},
-                      ranks};
-        contenders.push_back(pure_copy(run, Way::put));
-        contenders.push_back(muster_transfer<Way::put>(run));
-        contenders.push_back(copy_engine(run));
-        contenders.push_back(pure_copy(run, Way::get));
-        contenders.push_back(muster_transfer<Way::get>(run));
-      }
-    return report("transfers between two GPUs", contenders, options);
-  } catch (const std::exception& failure) {
-    std::printf("FAILED: %s\n", failure.what());
-    return 1;
-  }
+std::vector<Contender> puts(std::uint64_t bytes, const std::string& variant) {
+  const Run run = make_run(bytes, variant);
+  return {pure_copy(run, Way::put), of_muster<Way::put>(run), copy_engine(run, Way::put)};
 }
+
+std::vector<Contender> gets(std::uint64_t bytes, const std::string& variant) {
+  const Run run = make_run(bytes, variant);
+  return {pure_copy(run, Way::get), of_muster<Way::get>(run), copy_engine(run, Way::get)};
+}
+
+}  // namespace muster::bench_gpu

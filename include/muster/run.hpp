@@ -64,7 +64,16 @@ int run_ranks(const RunOptions& options, const std::function<Result<int>(Team&)>
 // Returns what main should return: 0 where every body ended well, 1 after an error (reported in one
 // line on stderr; the other ranks' waits return `aborted`), the body's own code, or for a bare
 // start the status of the rank that failed first (128 + n for signal n). 2 where the options are
-// wrong. Leaving is a barrier of the team.
+// wrong. Leaving is a barrier of the team. A rank that ends its process in the middle of the body,
+// by exit(0) too, has failed: its launcher names it, and the others' waits return `peer_lost`.
+//
+// A program may call run again after it has returned; where a launcher started it, the same ranks
+// meet again, and all of them have to. What a body starts is no rank of the job: a run inside the
+// body, in a process that it forks or in a program that it starts has ranks of its own, unless
+// another launcher started that program. To that end run changes the environment of a launched
+// process before the body begins: MUSTER_RANK, MUSTER_RANKS and MUSTER_JOB_FD go, and where another
+// launcher's variables are set, MUSTER_JOINED comes. No other thread may use the environment
+// meanwhile.
 template <class Body>
 int run(const RunOptions& options, Body&& body) {
   return detail::run_ranks(options, [&body](Team& team) { return detail::outcome(body, team); });

@@ -12,13 +12,14 @@
 
 namespace muster::bench {
 
-enum class As : std::uint8_t { processes, threads };
+enum class As : std::uint8_t { processes, threads, gpus };
 
 // What the user asked for.
 struct Request {
   std::uint32_t ranks = 2;
   As as = As::processes;
   std::uint64_t bytes = 0;           // of a message, in topics that have sizes
+  std::string variant{};             // in topics that have variants
   std::vector<std::string> peers{};  // the groups of the peers to measure; the rest is not run
   std::uint64_t calls = 0;           // in one timed block; 0: so many that a block takes `block`
   std::uint32_t repeat = 5;          // timed blocks in one run; at most max_blocks
@@ -68,7 +69,15 @@ struct Topic {
   std::string summary;
   std::vector<std::string> peers;  // every group that --peer may name
   std::function<std::vector<Contender>(const Request&)> contenders;
-  Sizes sizes{};  // in bytes, multiples of 4: measured one after the other; empty: it has none
+  Sizes sizes{};  // in bytes: measured one after the other, a table each; empty: it has none
+  std::uint64_t size_step = 4;            // --sizes are multiples of this,
+  std::uint64_t most_size = 1ULL << 30U;  // and none is larger
+  std::vector<std::string> variants{};    // a table each, of each size; empty: one
+  std::chrono::nanoseconds block = std::chrono::milliseconds{20};  // without --calls
+  bool fixed_ranks = false;  // it has its own number of ranks, which are not threads
+  // What it runs on where that is not the cores: "2 x NVIDIA H200". An error with the code
+  // `unavailable`: nothing of it can be measured here.
+  std::function<Result<std::string>()> devices{};
 };
 
 // The topic's contenders, without the peers that the request does not name.

@@ -18,11 +18,22 @@ Look look_of(Role role) {
   return Look::own;
 }
 
-// The contender's line, which begins where nobody of that name has one.
-Line& line_of(std::vector<Line>& lines, const Contender& contender) {
+// The line of a contender and a variant, which begins where there is none of that name.
+Line& line_of(std::vector<Line>& lines, const Contender& contender, const std::string& variant) {
+  const std::string name =
+      variant.empty() ? contender.name : fmt::format("{}, {}", contender.name, variant);
   for (Line& line : lines)
-    if (line.name == contender.name) return line;
-  return lines.emplace_back(Line{contender.name, look_of(contender.role), {}});
+    if (line.name == name) return line;
+  return lines.emplace_back(Line{name, look_of(contender.role), {}});
+}
+
+// "2 ranks as processes", without the number where it is the axis; or the devices that the topic
+// has found for itself.
+std::string where(const Measurement& run, bool by_size) {
+  const std::string& devices = run.conditions.machine.devices;
+  if (!devices.empty()) return devices;
+  const std::string ranks = by_size ? fmt::format("{} ranks", run.request.ranks) : "ranks";
+  return fmt::format("{} as {}", ranks, name_of(run.request.as));
 }
 
 std::string caption_of(const std::vector<Measurement>& runs) {
@@ -44,11 +55,8 @@ Chart chart_of(const Topic& topic, const std::vector<Measurement>& runs) {
   const bool by_size = std::any_of(runs.begin(), runs.end(), [&](const Measurement& run) {
     return run.request.bytes != first.bytes;
   });
-  const std::string as = first.as == As::processes ? "processes" : "threads";
-  Chart chart{.title = by_size ? fmt::format("muster bench {}: {} ranks as {}, fabric {}",
-                                             topic.name, first.ranks, as, topic.fabric)
-                               : fmt::format("muster bench {}: ranks as {}, fabric {}", topic.name,
-                                             as, topic.fabric),
+  Chart chart{.title = fmt::format("muster bench {}: {}, fabric {}", topic.name,
+                                   where(runs.front(), by_size), topic.fabric),
               .caption = caption_of(runs),
               .x_title = by_size ? "size of a message" : "ranks",
               .y_title = fmt::format("time of one {} (median)", topic.unit),
@@ -60,7 +68,7 @@ Chart chart_of(const Topic& topic, const std::vector<Measurement>& runs) {
   for (const Measurement& run : runs) {
     const auto x = static_cast<double>(by_size ? run.request.bytes : run.request.ranks);
     for (const Measured& one : run.measured) {
-      Line& line = line_of(chart.lines, one.contender);
+      Line& line = line_of(chart.lines, one.contender, run.request.variant);
       if (!one.rounds.empty()) line.points.push_back({x, std::max(median(one.per_round()), 0.1)});
     }
   }

@@ -17,8 +17,9 @@ struct Measurement {
   std::vector<Measured> measured;
 };
 
-// A line for each contender: its median over the sizes where the runs have several, otherwise over
-// the numbers of ranks. `runs` are of one topic and not empty.
+// A line for each contender, and for each variant of a topic that has some: its median over the
+// sizes where the runs have several, otherwise over the numbers of ranks. `runs` are of one topic
+// and not empty.
 [[nodiscard]] Chart chart_of(const Topic& topic, const std::vector<Measurement>& runs);
 
 }  // namespace muster::bench

@@ -13,6 +13,7 @@ struct Machine {
   std::string compiler;      // of this program: "g++ 12.2.0, -O3 -DNDEBUG"
   std::string commit;        // of this program; "-changed" is appended where files differed from it
   std::vector<int> cores{};  // those that the bench may use
+  std::string devices{};     // "2 x NVIDIA H200", where the ranks run on those
 };
 
 [[nodiscard]] Machine this_machine();

@@ -17,6 +17,7 @@
 #include <thread>
 #include <utility>
 
+#include "bench/capture.hpp"
 #include "launch/binding.hpp"
 
 namespace muster::bench {
@@ -27,39 +28,6 @@ using Clock = std::chrono::steady_clock;
 
 Error system_error(const char* call) {
   return Error{ErrorCode::system, fmt::format("{}: {}", call, std::strerror(errno))};
-}
-
-// A file without a name, for what a child writes.
-class Capture {
- public:
-  Capture() : fd_(memfd_create("muster-bench", MFD_CLOEXEC)) {
-    if (fd_ < 0) throw Failure(system_error("memfd_create"));
-  }
-  ~Capture() { close(fd_); }
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
-
-  [[nodiscard]] int fd() const { return fd_; }
-  [[nodiscard]] std::string text() const {
-    std::string all;
-    std::array<char, 4096> piece{};
-    ssize_t n = 0;
-    while ((n = pread(fd_, piece.data(), piece.size(), static_cast<off_t>(all.size()))) > 0)
-      all.append(piece.data(), static_cast<std::size_t>(n));
-    return all;
-  }
-
- private:
-  int fd_;
-};
-
-// The last line that says something, for an error message.
-std::string last_line(const std::string& text) {
-  const auto end = text.find_last_not_of(" \n-");
-  if (end == std::string::npos) return {};
-  const auto before = text.find_last_of('\n', end);
-  const auto begin = before == std::string::npos ? 0 : before + 1;
-  return text.substr(begin, end + 1 - begin);
 }
 
 // The status of the child, or nothing if it still runs after `limit`.

@@ -3,18 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace muster::bench {
 
 namespace {
 
 constexpr double noticeable = 0.05;  // of the cores
-
-const char* name_of(As as) {
-  return as == As::processes ? "processes" : "threads";
-}
 
 const char* name_of(Role role) {
   switch (role) {
@@ -49,23 +46,25 @@ std::string ns(double value) {
   return fmt::format("{:.{}f}", value, value < 1000 ? 1 : 0);
 }
 
-using Row = std::array<std::string, 7>;
+using Row = std::vector<std::string>;
 
-Row row_of(const Measured& one, const Bases& bases) {
+Row row_of(const Measured& one, const Bases& bases, std::uint64_t bytes) {
   const std::vector<double> times = one.per_round();
   const auto [least, most] = std::minmax_element(times.begin(), times.end());
-  return {one.contender.name,
+  Row row{one.contender.name,
           name_of(one.contender.as),
           ns(median(times)),
           fmt::format("{}..{}", ns(*least), ns(*most)),
           cell(ratio_to(one, bases.floor)),
           cell(ratio_to(one, bases.bare)),
           cell(ratio_to(one, bases.peer))};
+  if (bytes != 0) row.push_back(cell(static_cast<double>(bytes) / median(times)));
+  return row;
 }
 
 // Text to the left, numbers to the right.
 std::string aligned(const std::vector<Row>& rows) {
-  std::array<std::size_t, std::tuple_size_v<Row>> widths{};
+  std::vector<std::size_t> widths(rows.front().size());
   for (const Row& row : rows)
     for (std::size_t column = 0; column < row.size(); ++column)
       widths[column] = std::max(widths[column], row[column].size());
@@ -79,6 +78,14 @@ std::string aligned(const std::vector<Row>& rows) {
     text += '\n';
   }
   return text;
+}
+
+// "2 ranks, 2 cores (AMD EPYC)", or the devices that the topic has found for itself.
+std::string where(const Report& report) {
+  const Machine& machine = report.conditions.machine;
+  if (!machine.devices.empty()) return machine.devices;
+  return fmt::format("{} ranks, {} cores ({})", report.request.ranks, machine.cores.size(),
+                     machine.cpu);
 }
 
 nlohmann::json ratio_json(const std::optional<double>& value) {
@@ -110,18 +117,27 @@ nlohmann::json contender_json(const Measured& one, const Bases& bases) {
 
 }  // namespace
 
+const char* name_of(As as) {
+  switch (as) {
+    case As::processes: return "processes";
+    case As::threads: return "threads";
+    case As::gpus: return "GPUs";
+  }
+  return "";
+}
+
 std::string table(const Report& report) {
   const Request& request = report.request;
-  const Machine& machine = report.conditions.machine;
   const Bases bases = bases_of(report.measured);
-  std::string text = fmt::format(
-      "{} on {} ranks, {} cores ({}); median of {} rounds of {} blocks\n\n", report.topic.name,
-      request.ranks, machine.cores.size(), machine.cpu, request.rounds, request.repeat);
+  std::string text = fmt::format("{}{}{} on {}; median of {} rounds of {} blocks\n\n",
+                                 report.topic.name, request.variant.empty() ? "" : ", ",
+                                 request.variant, where(report), request.rounds, request.repeat);
 
   std::vector<Row> rows{{"contender", "as", "ns per " + report.topic.unit, "least..most", "/ floor",
                          "/ bare", "/ best peer"}};
+  if (request.bytes != 0) rows.front().push_back("GB/s");
   for (const Measured& one : report.measured)
-    if (!one.rounds.empty()) rows.push_back(row_of(one, bases));
+    if (!one.rounds.empty()) rows.push_back(row_of(one, bases, request.bytes));
   text += aligned(rows);
 
   if (bases.bare != nullptr || bases.peer != nullptr) text += '\n';
@@ -157,7 +173,10 @@ nlohmann::json to_json(const Report& report) {
       {"blocks_per_round", request.repeat},
       {"warnings", warnings(conditions)},
       {"contenders", nlohmann::json::array()}};
+  all["unit"] = report.topic.unit;
+  if (!request.variant.empty()) all["variant"] = request.variant;
   if (request.bytes != 0) all["bytes"] = request.bytes;
+  if (!conditions.machine.devices.empty()) all["machine"]["devices"] = conditions.machine.devices;
   for (const Measured& one : report.measured)
     all["contenders"].push_back(contender_json(one, bases));
   return all;

@@ -80,8 +80,8 @@ void Execution::note(Thread& self, Where where, std::string what) {
 Order Execution::changed_order(const char* operation, Order order, Where where) {
   if (keeping_sites_) {
     Site site = site_of(operation, where);
-    site.order = order;
-    sites_.emplace(site.key(), site);
+    Site& kept = sites_.try_emplace(site.key(), std::move(site)).first->second;
+    if (kept.order == Order::relaxed) kept.order = order;
   }
   if (options_.profile == Profile::sc) return Order::acq_rel;
   if (options_.changes.empty()) return order;

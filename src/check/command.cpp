@@ -82,7 +82,8 @@ Options options_for(const Command& command, const Entry& entry) {
 std::vector<Profile> profiles_for(const Command& command, const Entry& entry) {
   if (command.profile) {
     const auto profile = profile_of(*command.profile);
-    if (!profile) throw Usage{"there is no profile '" + *command.profile + "'"};
+    if (!profile)
+      throw Usage{"there is no profile '" + *command.profile + "'; there are sc, direct and rdma"};
     return {*profile};
   }
   std::vector<Profile> profiles;
@@ -147,8 +148,7 @@ class Runner {
     if (report.verdict == Verdict::refuted)
       repairs = refuted(entry, options, report);
     else if (command_.weaken)
-      for (const Repair& repair : single_weakenings(entry, options, report))
-        fmt::print("    stronger than this check needs: {}\n", describe(repair));
+      fmt::print("{}", weakening_lines(single_weakenings(entry, options, report)));
     if (json_.is_open()) json_ << as_json(entry, options, report, repairs) << '\n';
     std::fflush(stdout);
     if (report.verdict == Verdict::refuted) return 1;
@@ -174,14 +174,6 @@ class Runner {
   const Command& command_;
   std::ofstream json_;
 };
-
-void list() {
-  std::size_t width = 0;
-  for (const Entry& entry : registry()) width = std::max(width, entry.name.size());
-  for (const Entry& entry : registry())
-    fmt::print("{:<{}}  {:<6}  {}\n", entry.name, width, name_of(entry.protocol.weakest),
-               entry.protocol.about);
-}
 
 }  // namespace
 
@@ -209,7 +201,7 @@ void add_options(CLI::App& app, Command& command) {
 int run(const Command& command) {
   try {
     if (command.list) {
-      list();
+      fmt::print("{}", list_of_checks(registry()));
       return 0;
     }
     return Runner(command).all();
@@ -217,19 +209,6 @@ int run(const Command& command) {
     fmt::print(stderr, "muster check: {}\n", usage.what);
     return 2;
   }
-}
-
-int main(int argc, char** argv) {
-  CLI::App app("checks of this program");
-  Command command;
-  app.add_option("names", command.names, "which checks to run; default: all");
-  add_options(app, command);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  return run(command);
 }
 
 }  // namespace muster::check

@@ -39,7 +39,8 @@ bool read_field(std::string_view field, Options& options) {
   }
 }
 
-// What a single change could be, and whether it goes in the right direction.
+// What a single change could be. An order that varies from call to call at its place can be made
+// stronger there even where some calls have it already.
 bool reads(const std::string& operation) {
   return operation == "wait" || operation == "test" || operation == "read" ||
          operation == "wait_any" || operation == "take";
@@ -57,8 +58,8 @@ bool acquires(Order order) {
 std::vector<Change> strengthenings(const Site& site, const Options& options) {
   std::vector<Change> changes;
   const bool moves = site.operation == "put" || site.operation == "get";
-  if (deposits(site.operation) && !releases(site.order)) changes.push_back(Change::release);
-  if (reads(site.operation) && !acquires(site.order)) changes.push_back(Change::acquire);
+  if (deposits(site.operation)) changes.push_back(Change::release);
+  if (reads(site.operation)) changes.push_back(Change::acquire);
   if (options.profile == Profile::rdma && (deposits(site.operation) || moves))
     changes.push_back(Change::flush_before);
   if (options.threads > 1 && deposits(site.operation)) changes.push_back(Change::converge_before);
@@ -67,8 +68,9 @@ std::vector<Change> strengthenings(const Site& site, const Options& options) {
 }
 
 std::vector<Change> weakenings(const Site& site, const Options& options) {
-  if (deposits(site.operation) && releases(site.order)) return {Change::relax};
-  if (reads(site.operation) && acquires(site.order)) return {Change::relax};
+  const bool orders = options.profile != Profile::sc;  // there every order is the strongest
+  if (orders && deposits(site.operation) && releases(site.order)) return {Change::relax};
+  if (orders && reads(site.operation) && acquires(site.order)) return {Change::relax};
   if (site.operation == "flush" && options.profile == Profile::rdma) return {Change::drop};
   if (site.operation == "converge" && options.threads > 1) return {Change::drop};
   return {};
@@ -76,18 +78,18 @@ std::vector<Change> weakenings(const Site& site, const Options& options) {
 
 constexpr std::uint64_t rerun_executions = 20'000;
 
-std::vector<Repair> that_pass(const Entry& entry, Options options, const Report& report,
-                              std::vector<Change> (*candidates)(const Site&, const Options&)) {
-  std::vector<Repair> repairs;
+// Runs the configuration with each of the changes alone: each(repair, verdict).
+template <class Each>
+void try_each(const Entry& entry, Options options, const Report& report,
+              std::vector<Change> (*candidates)(const Site&, const Options&), Each each) {
   options.executions = rerun_executions;
   options.replay.clear();
   options.trace = false;
   for (const Site& site : report.sites)
     for (const Change change : candidates(site, options)) {
       options.changes = {{site.key(), change}};
-      if (explore(options, entry.body).good()) repairs.push_back({site, change});
+      each(Repair{site, change}, explore(options, entry.body).verdict);
     }
-  return repairs;
 }
 
 }  // namespace
@@ -122,12 +124,23 @@ Smallest smallest_failure(const Entry& entry, const Options& options, Kind kind)
 
 std::vector<Repair> single_repairs(const Entry& entry, const Options& options,
                                    const Report& report) {
-  return that_pass(entry, options, report, strengthenings);
+  std::vector<Repair> repairs;
+  try_each(entry, options, report, strengthenings, [&](const Repair& repair, Verdict verdict) {
+    if (verdict != Verdict::refuted) repairs.push_back(repair);
+  });
+  return repairs;
 }
 
-std::vector<Repair> single_weakenings(const Entry& entry, const Options& options,
-                                      const Report& report) {
-  return that_pass(entry, options, report, weakenings);
+Weakenings single_weakenings(const Entry& entry, const Options& options, const Report& report) {
+  Weakenings all;
+  try_each(entry, options, report, weakenings, [&](const Repair& repair, Verdict verdict) {
+    if (verdict == Verdict::refuted) {
+      ++all.refuted;
+    } else {
+      (verdict == Verdict::bounded ? all.undecided : all.free).push_back(repair);
+    }
+  });
+  return all;
 }
 
 std::string describe(const Repair& repair) {

@@ -29,9 +29,14 @@ struct Repair {
 };
 [[nodiscard]] std::vector<Repair> single_repairs(const Entry& entry, const Options& options,
                                                  const Report& report);
-// Changes that weaken one place and leave the configuration correct.
-[[nodiscard]] std::vector<Repair> single_weakenings(const Entry& entry, const Options& options,
-                                                    const Report& report);
+// Each place weakened alone, and what came of it.
+struct Weakenings {
+  std::vector<Repair> free;       // the configuration is as good without
+  std::vector<Repair> undecided;  // not refuted, and not everything was explored
+  std::uint32_t refuted = 0;
+};
+[[nodiscard]] Weakenings single_weakenings(const Entry& entry, const Options& options,
+                                           const Report& report);
 [[nodiscard]] std::string describe(const Repair& repair);
 
 }  // namespace muster::check

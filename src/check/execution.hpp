@@ -142,7 +142,7 @@ class Execution {
                          std::uint32_t count, Rank owner, Order order, Where where);
   std::uint32_t counter(Thread& self, Counter counter, Where where);
   void set_counter(Thread& self, Counter counter, std::uint32_t value, Where where);
-  void* touch(Thread& self, Rank rank, model::Span span, model::Access access);
+  void* touch(Thread& self, Rank rank, model::Span span, model::Access access, Where where);
   void put(Thread& self, model::Span to, Rank peer, model::Span from, bool async, Where where);
   void get(Thread& self, model::Span to, model::Span from, Rank peer, bool async, Where where);
   void put_signal(Thread& self, model::Span to, Rank peer, model::Span from, Signal signal,

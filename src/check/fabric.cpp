@@ -168,8 +168,8 @@ void Fabric::outcome(std::uint64_t value) {
   self_->run->record_outcome(*self_, value);
 }
 
-void* Fabric::touch(Rank rank, Span span, Access access) {
-  return self_->run->touch(*self_, rank, span, access);
+void* Fabric::touch(Rank rank, Span span, Access access, Where where) {
+  return self_->run->touch(*self_, rank, span, access, where);
 }
 
 }  // namespace muster::model

@@ -122,6 +122,33 @@ std::string counterexample(const Entry& entry, const Smallest& failure,
   return out;
 }
 
+std::string weakening_lines(const Weakenings& weakenings) {
+  std::string out;
+  for (const Repair& repair : weakenings.free)
+    out += fmt::format("    stronger than this check needs: {}\n", describe(repair));
+  for (const Repair& repair : weakenings.undecided)
+    out += fmt::format("    not refuted, but not explored in full: {}\n", describe(repair));
+  const auto kept = weakenings.free.size() + weakenings.undecided.size();
+  const auto tried = kept + weakenings.refuted;
+  if (tried == 0) return "    --weaken: there is no order, flush or converge to weaken here\n";
+  out += fmt::format("    --weaken: {} tried, each alone: {}\n", tried,
+                     kept == 0 ? "all refuted, so all are needed"
+                               : fmt::format("{} refuted, {} not", weakenings.refuted, kept));
+  return out;
+}
+
+std::string list_of_checks(const std::vector<Entry>& entries) {
+  std::size_t width = 5;
+  for (const Entry& entry : entries) width = std::max(width, entry.name.size());
+  std::string out = fmt::format("{:<{}}  weakest profile  about\n", "check", width);
+  for (const Entry& entry : entries) {
+    const std::string line = fmt::format("{:<{}}  {:<15}  {}", entry.name, width,
+                                         name_of(entry.protocol.weakest), entry.protocol.about);
+    out += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+  }
+  return out;
+}
+
 std::string as_json(const Entry& entry, const Options& options, const Report& report,
                     const std::vector<Repair>& repairs) {
   nlohmann::json json;

@@ -30,8 +30,9 @@ void Execution::access(Thread& self, std::uint32_t rank, Span span, Access acces
   if (conflict) found_race(self, rank, segment, *conflict, access, how);
 }
 
-void* Execution::touch(Thread& self, Rank rank, Span span, Access how) {
+void* Execution::touch(Thread& self, Rank rank, Span span, Access how, Where where) {
   ++steps_;
+  self.where = where;
   if (scratch_.size() < span.element) scratch_.resize(span.element);
   if (span.count < 1 || unwinding_) return scratch_.data();
   if (rank.value >= options_.ranks || span.segment >= segment_count_) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "bench/chart.hpp"
@@ -15,7 +16,6 @@
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
 #include "bench/report.hpp"
-#include "cli/sizes.hpp"
 
 namespace muster::cli {
 
@@ -73,8 +73,9 @@ class OutputFile {
   std::ofstream file_;
 };
 
-// One table.
-bench::Measurement measure_one(const bench::Topic& topic, const bench::Request& request) {
+// One measurement. `devices`: what it runs on where that is not the cores.
+bench::Measurement measure_one(const bench::Topic& topic, const bench::Request& request,
+                               const std::string& devices) {
   bench::Measurement run{.request = request,
                          .conditions = {.machine = bench::this_machine(),
                                         .command = bench::command_line(),
@@ -82,6 +83,7 @@ bench::Measurement measure_one(const bench::Topic& topic, const bench::Request& 
                                         .load_before = bench::load_average()},
                          .measured = {}};
   bench::Conditions& conditions = run.conditions;
+  conditions.machine.devices = devices;
   const std::vector<int>& cores = conditions.machine.cores;
   conditions.busy_before = bench::busy_share(cores);
   {
@@ -94,64 +96,82 @@ bench::Measurement measure_one(const bench::Topic& topic, const bench::Request& 
 }
 
 // The requests of all tables.
-std::vector<bench::Request> requests_of(const BenchOptions& options, const Sizes& sizes) {
+std::vector<bench::Request> requests_of(const bench::Topic& topic, const BenchOptions& options) {
+  const Sizes sizes = options.sizes.empty() ? Sizes{0} : options.sizes;
+  const auto variants = topic.variants.empty() ? std::vector<std::string>{""} : topic.variants;
   bench::Request request = options.request;
-  request.as = options.threads ? bench::As::threads : bench::As::processes;
   std::vector<bench::Request> all;
   for (const std::uint32_t ranks : options.ranks) {
-    request.ranks = ranks;
-    if (sizes.empty()) all.push_back(request);
     for (const std::uint64_t bytes : sizes) {
-      request.bytes = bytes;
-      all.push_back(request);
+      for (const std::string& variant : variants) {
+        request.ranks = ranks;
+        request.bytes = bytes;
+        request.variant = variant;
+        all.push_back(request);
+      }
     }
   }
   return all;
 }
 
-void check_axes(const BenchOptions& options, const Sizes& sizes) {
-  const bool by_ranks = options.ranks.size() > 1;
-  if (options.svg.empty() || by_ranks != (sizes.size() > 1)) return;
-  const std::string has = by_ranks ? "several of both were given"
-                          : sizes.empty()
-                              ? fmt::format("-n {} is one", options.ranks.front())
-                              : fmt::format("-n {} and --sizes {} are one each",
-                                            options.ranks.front(), size_word(sizes.front()));
-  throw CLI::ValidationError(
-      "--svg",
-      fmt::format("a chart needs several numbers of ranks (-n 2,4,8){}; {}",
-                  sizes.empty() ? "" : " or several sizes (--sizes 8:64M), and not both", has));
-}
-
-}  // namespace
-
-int bench_topic(const bench::Topic& topic, const BenchOptions& options) {
-  const Sizes sizes = *parse_sizes(options.sizes);
-  check_axes(options, sizes);
-  OutputFile json("--json", options.json);
-  OutputFile svg("--svg", options.svg);
-
+// What is written into files, and how it went.
+struct Outcome {
   bool failed = false;
-  std::vector<bench::Measurement> runs;
   nlohmann::json reports = nlohmann::json::array();
-  for (const bench::Request& request : requests_of(options, sizes)) {
+  bench::Chart chart;
+};
+
+Outcome measure_all(const bench::Topic& topic, const BenchOptions& options,
+                    const std::string& devices) {
+  Outcome outcome;
+  std::vector<bench::Measurement> runs;
+  for (const bench::Request& request : requests_of(topic, options)) {
     bench::Topic sized = topic;
     if (request.bytes != 0) sized.unit = fmt::format("{} of {} B", topic.unit, request.bytes);
     if (!runs.empty()) fmt::print("\n");
-    const bench::Measurement& run = runs.emplace_back(measure_one(sized, request));
+    const bench::Measurement& run = runs.emplace_back(measure_one(sized, request, devices));
     const bench::Report report{sized, run.request, run.conditions, run.measured};
     fmt::print("{}", bench::table(report));
     std::fflush(stdout);
     for (const std::string& line : bench::warnings(run.conditions))
       fmt::print(stderr, "warning: {}\n", line);
-    reports.push_back(bench::to_json(report));
-    failed = failed || std::any_of(run.measured.begin(), run.measured.end(), is_failure);
+    outcome.reports.push_back(bench::to_json(report));
+    outcome.failed |= std::any_of(run.measured.begin(), run.measured.end(), is_failure);
   }
-  // A topic without sizes and one number of ranks: the one report itself.
-  const bool single = sizes.empty() && options.ranks.size() == 1;
-  const bool written = json.write((single ? reports.front() : reports).dump(2) + '\n');
-  const bool drawn = svg.write(bench::to_svg(bench::chart_of(topic, runs)));
-  return failed || !written || !drawn ? 1 : 0;
+  outcome.chart = bench::chart_of(topic, runs);
+  return outcome;
+}
+
+// Its devices are not there, which is no failure, or failed: a line and the files say why.
+Outcome without_devices(const bench::Topic& topic, const Error& why) {
+  Outcome outcome;
+  outcome.chart.title = fmt::format("muster bench {}: fabric {}", topic.name, topic.fabric);
+  if (why.code == ErrorCode::unavailable) {
+    fmt::print("SKIPPED: {} is not measured on {}: {}\n", topic.name, topic.fabric, why.what);
+    outcome.reports.push_back(
+        {{"topic", topic.name}, {"fabric", topic.fabric}, {"skipped", why.what}});
+    outcome.chart.caption = "SKIPPED: " + why.what;
+    return outcome;
+  }
+  fmt::print(stderr, "muster bench: {} on {}: {}\n", topic.name, topic.fabric, to_string(why));
+  outcome.failed = true;
+  outcome.chart.caption = "failed: " + to_string(why);
+  return outcome;
+}
+
+}  // namespace
+
+int bench_topic(const bench::Topic& topic, const BenchOptions& options) {
+  OutputFile json("--json", options.json);
+  OutputFile svg("--svg", options.svg);
+  const Result<std::string> devices = topic.devices ? topic.devices() : Result<std::string>("");
+  const Outcome outcome =
+      devices ? measure_all(topic, options, *devices) : without_devices(topic, devices.error());
+  // A single report is written as itself.
+  const nlohmann::json& reports = outcome.reports;
+  const bool written = json.write((reports.size() == 1 ? reports.front() : reports).dump(2) + '\n');
+  const bool drawn = svg.write(bench::to_svg(outcome.chart));
+  return outcome.failed || !written || !drawn ? 1 : 0;
 }
 
 }  // namespace muster::cli

@@ -6,22 +6,21 @@
 #include <vector>
 
 #include "bench/contender.hpp"
+#include "cli/sizes.hpp"
 
 namespace muster::cli {
 
 struct BenchOptions {
-  bench::Request request;
+  bench::Request request;               // ranks, bytes and variant are filled in for each table
   std::vector<std::uint32_t> ranks{2};  // each is measured
-  std::vector<std::string> sizes;       // as parse_sizes reads them
-  bool threads = false;
-  std::string fabric = "host";
-  std::string json;
+  Sizes sizes;                          // each is measured; empty: the topic has none
+  std::string json;                     // files; empty: none
   std::string svg;
 };
 
-// A table for each number of ranks and each size; returns the exit status: 1 where one of muster's
-// own contenders, a floor or a file failed. Throws CLI::ValidationError where a file cannot be
-// written or a chart would have other than one axis of several values.
+// A table for each number of ranks, size and variant; one line where the topic's devices are not
+// there. Returns the exit status: 1 where one of muster's own contenders, a floor, a device or a
+// file failed. Throws CLI::ValidationError where a file cannot be written.
 [[nodiscard]] int bench_topic(const bench::Topic& topic, const BenchOptions& options);
 
 }  // namespace muster::cli

@@ -48,6 +48,7 @@ int become_program(const host::Job& job, std::uint32_t rank, std::uint32_t ranks
   set_number("MUSTER_RANKS", ranks);
 
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   execv(file.c_str(), arguments.data());
@@ -72,12 +73,14 @@ int run(const Options& options, const std::vector<std::string>& words) {
 
   host::JobOptions job_options;
   job_options.ranks = launch.ranks;
+  job_options.watched = true;  // by on_end below
   const auto job = host::create_job(job_options);
   if (!job) {
     fmt::print(stderr, "muster run: {}\n", to_string(job.error()));
     return 1;
   }
   launch.survivors_go_on = [&job] { return host::survivors_stand(*job); };
+  launch.left_body = [&job](std::uint32_t rank) { return host::left_body(*job, rank); };
   launch.on_end = [&job](std::uint32_t rank) { host::note_end(*job, rank); };
   launch.first_to_fail = [&job] { return host::first_to_fail(*job); };
   return launcher::launch(launch, [&](std::uint32_t rank) {

@@ -50,7 +50,7 @@ std::vector<std::string_view> split(std::string_view text) {
 
 }  // namespace
 
-Result<std::uint64_t> parse_size(std::string_view text) {
+Result<std::uint64_t> parse_size(std::string_view text, SizeLimits limits) {
   const unsigned shift = text.empty() ? 0 : shift_of(text.back());
   const auto number = whole(shift == 0 ? text : text.substr(0, text.size() - 1));
   if (!number)
@@ -58,21 +58,21 @@ Result<std::uint64_t> parse_size(std::string_view text) {
         fmt::format("'{}' is not a size: write a number of bytes, with K, M or G for powers of "
                     "1024 (8, 64K, 2M)",
                     text));
-  if (*number > most_size >> shift || *number << shift < least_size ||
-      (*number << shift) % least_size != 0)
-    return wrong(fmt::format("'{}' is not a multiple of {} from {} to {}", text, least_size,
-                             least_size, size_word(most_size)));
+  const auto [step, most] = limits;
+  if (*number == 0 || *number > most >> shift || (*number << shift) % step != 0)
+    return wrong(fmt::format("'{}' is not a multiple of {} from {} to {}", text, size_word(step),
+                             size_word(step), size_word(most)));
   return *number << shift;
 }
 
-Result<Sizes> parse_size_word(const std::string& word) {
+Result<Sizes> parse_size_word(const std::string& word, SizeLimits limits) {
   const std::vector<std::string_view> parts = split(word);
   if (parts.size() > 3)
     return wrong(fmt::format("'{}' is not a range: write FROM:TO or FROM:TO:FACTOR", word));
-  const Result<std::uint64_t> from = parse_size(parts[0]);
+  const Result<std::uint64_t> from = parse_size(parts[0], limits);
   if (!from) return from.error();
   if (parts.size() == 1) return Sizes{*from};
-  const Result<std::uint64_t> to = parse_size(parts[1]);
+  const Result<std::uint64_t> to = parse_size(parts[1], limits);
   if (!to) return to.error();
   if (*to < *from)
     return wrong(fmt::format("'{}' falls: {} is below {}", word, parts[1], parts[0]));
@@ -85,10 +85,10 @@ Result<Sizes> parse_size_word(const std::string& word) {
   return sizes;
 }
 
-Result<Sizes> parse_sizes(const std::vector<std::string>& words) {
+Result<Sizes> parse_sizes(const std::vector<std::string>& words, SizeLimits limits) {
   Sizes all;
   for (const std::string& word : words) {
-    const Result<Sizes> sizes = parse_size_word(word);
+    const Result<Sizes> sizes = parse_size_word(word, limits);
     if (!sizes) return sizes.error();
     for (const std::uint64_t size : *sizes)
       if (std::find(all.begin(), all.end(), size) == all.end()) all.push_back(size);

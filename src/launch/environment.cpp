@@ -3,12 +3,40 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
 
 namespace muster::launcher {
 namespace {
+
+constexpr std::array of_muster{"MUSTER_JOB_FD", "MUSTER_RANK", "MUSTER_RANKS"};
+constexpr const char* joined = "MUSTER_JOINED";
+
+// What tells one process that another launcher has started from any other.
+constexpr std::array of_others{"RANK",
+                               "WORLD_SIZE",
+                               "MASTER_ADDR",
+                               "MASTER_PORT",
+                               "TORCHELASTIC_RUN_ID",
+                               "TORCHELASTIC_RESTART_COUNT",
+                               "OMPI_COMM_WORLD_RANK",
+                               "OMPI_COMM_WORLD_SIZE",
+                               "PMIX_NAMESPACE",
+                               "PMIX_SERVER_TMPDIR",
+                               "OMPI_MCA_ess_base_jobid",
+                               "OMPI_MCA_orte_precondition_transports",
+                               "SLURM_PROCID",
+                               "SLURM_CLUSTER_NAME",
+                               "SLURM_JOB_ID",
+                               "SLURM_STEP_ID",
+                               "SLURM_STEPID"};
+
+const char* look_up(const char* name) {
+  return std::getenv(name);
+}
 
 Error wrong(std::string what) {
   return Error{ErrorCode::invalid_argument, std::move(what)};
@@ -183,8 +211,11 @@ Result<std::optional<LaunchedBy>> detect(const Lookup& lookup) {
     return std::optional(std::move(*self));
   };
   const Variables muster(lookup, Launcher::muster);
-  if (muster.has("MUSTER_JOB_FD") || muster.has("MUSTER_RANK") || muster.has("MUSTER_RANKS")) {
+  if (std::ranges::any_of(of_muster, [&](const char* name) { return muster.has(name); })) {
     return present(by_muster(muster));
+  }
+  if (muster.has(joined) && muster.text(joined) == joined_mark(lookup)) {
+    return std::optional<LaunchedBy>{};
   }
   // RANK and WORLD_SIZE alone may be anybody's.
   const Variables torch(lookup, Launcher::torchrun);
@@ -201,7 +232,33 @@ Result<std::optional<LaunchedBy>> detect(const Lookup& lookup) {
 }
 
 Result<std::optional<LaunchedBy>> detect() {
-  return detect([](const char* name) { return std::getenv(name); });
+  return detect(look_up);
+}
+
+std::string joined_mark(const Lookup& lookup) {
+  // FNV-1a over names and values. It only has to change where a variable does.
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325ULL;
+  bool any = false;
+  const auto add = [&](std::string_view text) {
+    for (const char byte : text) {
+      hash = (hash ^ static_cast<unsigned char>(byte)) * 0x0000'0100'0000'01b3ULL;
+    }
+    hash = (hash ^ 0xffU) * 0x0000'0100'0000'01b3ULL;  // the end of a text
+  };
+  for (const char* name : of_others) {
+    const char* value = lookup(name);
+    if (value == nullptr) continue;
+    any = true;
+    add(name);
+    add(value);
+  }
+  return any ? fmt::format("{:016x}", hash) : "";
+}
+
+void hide_from_children() {
+  for (const char* name : of_muster) unsetenv(name);
+  const std::string mark = joined_mark(look_up);
+  if (!mark.empty()) setenv(joined, mark.c_str(), 1);
 }
 
 }  // namespace muster::launcher

@@ -29,8 +29,19 @@ using Lookup = std::function<const char*(const char* name)>;
 // No value where nobody started this process as a rank. An error where the variables contradict
 // each other (rank >= ranks, half of them missing, no number), where MUSTER_JOB_FD is not open, and
 // where the job spans several hosts. MUSTER_* come first, then torchrun's, Open MPI's, SLURM's: an
-// inner launcher hides an outer one.
+// inner launcher hides an outer one. Those of a launcher whose rank has started this process count
+// no more, see hide_from_children.
 [[nodiscard]] Result<std::optional<LaunchedBy>> detect();
 [[nodiscard]] Result<std::optional<LaunchedBy>> detect(const Lookup& lookup);
+
+// This process is a rank now, and what it starts is not: takes MUSTER_RANK, MUSTER_RANKS and
+// MUSTER_JOB_FD out of its environment. The variables of another launcher stay, for others read
+// them too; MUSTER_JOINED, a digest of them, tells detect() that they are taken, until an inner
+// launcher changes them. No other thread may look at the environment meanwhile.
+void hide_from_children();
+
+// What MUSTER_JOINED says where the process that set it saw these variables; empty where none of
+// another launcher is set.
+[[nodiscard]] std::string joined_mark(const Lookup& lookup);
 
 }  // namespace muster::launcher

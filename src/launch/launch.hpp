@@ -23,6 +23,9 @@ struct LaunchOptions {
   // Asked when the grace is over: true where the survivors have recovered and go on without the
   // rank that failed. Not set: they are stopped.
   std::function<bool()> survivors_go_on;
+  // Asked of a rank whose process ended with code 0: true where it was in the middle of its body,
+  // by exit() or the like. It has failed then, and its status is taken for 1.
+  std::function<bool(std::uint32_t rank)> left_body;
   // Told of each rank whose process has ended, however it did.
   std::function<void(std::uint32_t rank)> on_end;
   // Asked at the end: the rank that was the first to fail as the job itself saw it, if any. Its
@@ -42,11 +45,13 @@ inline constexpr int time_limit_status = 124;
 //  - INT, TERM, HUP, QUIT, USR1, USR2, TSTP and CONT are passed on to all ranks; TSTP also stops
 //    the launcher, and a second INT kills the ranks;
 //  - each rank that fails is named on stderr, in one line;
+//  - children that this process had before, and those of its other threads, are left alone;
 //  - `grace` after a failure, and at the time limit, ranks that still run get TERM, a second
 //    later KILL; so do processes that outlive the ranks.
 // Returns the exit status of the rank that failed first (128 + n for signal n), 0 where none did,
 // 124 when the time limit was reached, 130 after the second INT, and 1 where the ranks could not be
-// started. Signals go to a process: call it where no other thread takes them.
+// started. Signals go to a process: call it where no other thread takes them. Several threads may
+// launch at once; then one of them gets each signal.
 int launch(const LaunchOptions& options, const std::function<int(std::uint32_t rank)>& child);
 
 }  // namespace muster::launcher

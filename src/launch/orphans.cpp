@@ -48,12 +48,13 @@ std::vector<pid_t> children_by_search() {
   return found;
 }
 
+// Those of this thread, and of the main one, which gets the orphans. What other threads have
+// forked is none of a launch's business: they may have launched ranks of their own.
 std::vector<pid_t> children() {
   std::vector<pid_t> found;
   bool listed = false;
-  std::error_code error;
-  for (const auto& task : fs::directory_iterator("/proc/self/task", error)) {
-    std::ifstream file(task.path() / "children");
+  for (const pid_t thread : std::set<pid_t>{getpid(), gettid()}) {
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/children");
     listed = listed || file.is_open();
     pid_t pid = 0;
     while (file >> pid) found.push_back(pid);

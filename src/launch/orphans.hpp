@@ -9,7 +9,8 @@
 namespace muster::launcher {
 
 // While it lives, a process whose parent ends becomes a child of this one instead of init's.
-// Children that this process had before are none of its business.
+// Children that this process had before are none of its business, nor are those that its other
+// threads have. Made and used by the thread that forks the ranks.
 class Orphanage {
  public:
   Orphanage();

@@ -77,7 +77,7 @@ void Relay::start() {
   thread_ = std::thread([this] { loop(); });
 }
 
-void Relay::say(std::string line) {
+void Relay::say(std::string_view line) {
   {
     const std::lock_guard lock(mutex_);
     said_ += line;

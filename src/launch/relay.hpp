@@ -37,7 +37,7 @@ class Relay {
   void start();
 
   // Writes a line of the launcher's own to stderr, after what the ranks wrote before this call.
-  void say(std::string line);
+  void say(std::string_view line);
 
   // All writers that count have ended: passes on what lies in the pipes and no more, since a
   // process that nobody waits for may hold them open. done_fd() becomes readable afterwards.

@@ -127,7 +127,8 @@ void Supervisor::on_end_of(std::uint32_t rank) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, process.handle.get(), nullptr);
   process.handle.reset();
   alive_.erase(process.pid);
-  if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0) report(rank, wait_status);
+  const bool well = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
+  if (!well || (options_.left_body && options_.left_body(rank))) report(rank, wait_status);
   process.pid = 0;
   if (options_.on_end) options_.on_end(rank);
 }
@@ -135,7 +136,8 @@ void Supervisor::on_end_of(std::uint32_t rank) {
 void Supervisor::report(std::uint32_t rank, int wait_status) {
   const bool by_signal = WIFSIGNALED(wait_status);
   const int signal = by_signal ? WTERMSIG(wait_status) : 0;
-  const int code = by_signal ? 128 + signal : WEXITSTATUS(wait_status);
+  const bool left_body = !by_signal && WEXITSTATUS(wait_status) == 0;
+  const int code = by_signal ? 128 + signal : left_body ? 1 : WEXITSTATUS(wait_status);
   // Who ends because we stopped it did not fail. A crash is told all the same.
   const bool stopped = phase_ != Phase::running;
   if (stopped && (!by_signal || signal == SIGTERM || signal == SIGKILL)) return;
@@ -143,6 +145,8 @@ void Supervisor::report(std::uint32_t rank, int wait_status) {
   if (by_signal) {
     say(fmt::format("rank {} (pid {}) was killed by signal {} ({})", rank, processes_[rank].pid,
                     signal, describe_signal(signal)));
+  } else if (left_body) {
+    say(fmt::format("rank {} exited with code 0 in the middle of its body", rank));
   } else {
     say(fmt::format("rank {} exited with code {}", rank, code));
   }

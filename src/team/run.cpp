@@ -1,7 +1,6 @@
 #include "muster/run.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -15,8 +14,8 @@
 
 #include "launch/environment.hpp"
 #include "launch/launch.hpp"
-#include "launch/rendezvous.hpp"
 #include "team/joining.hpp"
+#include "team/membership.hpp"
 #include "team/setup.hpp"
 #include "team/shrink.hpp"
 
@@ -96,20 +95,17 @@ int run_rank(const std::shared_ptr<const host::Job>& job, const host::JoinOption
   return code;
 }
 
-int join_started(const launcher::LaunchedBy& self, host::JoinOptions join, const Body& body) {
-  const auto create = [&]() -> Result<int> {
-    Result<host::Job> job = host::create_job({self.ranks});
-    if (!job) return job.error();
-    return dup(job->fd());
-  };
-  const Result<int> fd =
-      self.job_fd ? Result<int>(*self.job_fd) : launcher::rendezvous(self, create);
-  const std::string who = fmt::format("rank {}", self.rank);
-  if (!fd) return report(who, fd.error()), failed;
-  Result<host::Job> job = host::Job::attach(*fd);
-  if (!job) return report(who, job.error()), failed;
+// As the rank that `self` says, in the process's turn between begin_run and end_run.
+int join_started(host::Membership& membership, const launcher::LaunchedBy& self,
+                 host::JoinOptions join, const Body& body) {
+  struct EndOfRun {
+    host::Membership& membership;
+    ~EndOfRun() { membership.end_run(); }
+  } const end{membership};
+  const auto job = membership.job();
+  if (!job) return report(fmt::format("rank {}", self.rank), job.error()), failed;
   join.rank = self.rank;
-  return run_rank(std::make_shared<const host::Job>(std::move(*job)), join, body);
+  return run_rank(*job, join, body);
 }
 
 int start_threads(const std::shared_ptr<const host::Job>& job, host::JoinOptions join,
@@ -135,6 +131,7 @@ int start_processes(const std::shared_ptr<const host::Job>& job, const host::Joi
   launcher::LaunchOptions options;
   options.ranks = job->header().ranks;
   options.survivors_go_on = [&] { return host::survivors_stand(*job); };
+  options.left_body = [&](std::uint32_t rank) { return host::left_body(*job, rank); };
   options.on_end = [&](std::uint32_t rank) { host::note_end(*job, rank); };
   options.first_to_fail = [&] { return host::first_to_fail(*job); };
   std::fflush(nullptr);  // or every rank would print what lies in this process's buffers
@@ -165,9 +162,10 @@ int detail::run_ranks(const RunOptions& options, const Body& body) {
     return usage;
   }
   const host::JoinOptions join{0, true, *timeout, verifies(), options.lanes};
-  const auto started = launcher::detect();
+  host::Membership& membership = host::Membership::of_process();
+  const auto started = membership.begin_run();
   if (!started) return report("run", started.error()), usage;
-  if (*started) return join_started(**started, join, body);
+  if (*started) return join_started(membership, **started, join, body);
   Result<host::Job> job = host::create_job({options.ranks == 0 ? 2 : options.ranks});
   if (!job) return report("run", job.error()), usage;
   const auto shared = std::make_shared<const host::Job>(std::move(*job));

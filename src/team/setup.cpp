@@ -229,6 +229,8 @@ Result<std::uint32_t> found_team(const Job& job, const std::vector<std::uint32_t
     cells = header.cell_space.allocate(Setup::system_cells(size), 1);
     mailbox = header.heap_space.allocate(Setup::mailbox_bytes, page);
     if (!cells || !mailbox) {
+      if (cells) header.cell_space.release(*cells, Setup::system_cells(size));
+      if (mailbox) header.heap_space.release(*mailbox, Setup::mailbox_bytes);
       return Error{ErrorCode::out_of_memory, "no room left for another team's signals"};
     }
     *unused = true;
@@ -250,6 +252,15 @@ Result<std::uint32_t> found_team(const Job& job, const std::vector<std::uint32_t
                 Setup::system_cells(size) * cell_stride);
   }
   return number;
+}
+
+void unfound_team(const Job& job, std::uint32_t number) {
+  JobHeader& header = job.header();
+  const TeamRecord& record = header.teams[number];
+  const HeaderLock lock(header);
+  header.cell_space.release(record.system_cell, Setup::system_cells(record.size));
+  header.heap_space.release(record.mailbox_offset, Setup::mailbox_bytes);
+  header.team_taken[number] = false;
 }
 
 }  // namespace muster::host

@@ -90,4 +90,7 @@ class Setup {
 [[nodiscard]] Result<std::uint32_t> found_team(const Job& job,
                                                const std::vector<std::uint32_t>& members);
 
+// Takes back a team of which nobody has heard.
+void unfound_team(const Job& job, std::uint32_t number);
+
 }  // namespace muster::host

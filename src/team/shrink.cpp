@@ -85,6 +85,8 @@ Result<std::uint32_t> agree_on_survivors(TeamContext& team) {
         if (record.successor.compare_exchange_strong(successor, *founded + 1,
                                                      std::memory_order_acq_rel)) {
           successor = *founded + 1;
+        } else {
+          unfound_team(team.job(), *founded);
         }
       } else if (Clock::now() >= deadline) {
         return expired(team, roll);
@@ -115,6 +117,11 @@ std::optional<std::uint32_t> first_to_fail(const Job& job) {
   // Pairs with the release in TeamContext::fail.
   if (everybody.status.load(std::memory_order_acquire) == 0) return std::nullopt;
   return everybody.lost;
+}
+
+bool left_body(const Job& job, std::uint32_t rank) {
+  // Pairs with the release in leave: a rank says that it leaves before it ends.
+  return job.header().rank_records[rank].state.load(std::memory_order_acquire) == RankState::joined;
 }
 
 void note_end(const Job& job, std::uint32_t rank) {

@@ -20,6 +20,9 @@ namespace muster::host {
 // The rank that failed first, as the job saw it: it died, or it said so before it ended.
 [[nodiscard]] std::optional<std::uint32_t> first_to_fail(const Job& job);
 
+// Has the rank begun its body, and not come to its end? For one whose process has ended.
+[[nodiscard]] bool left_body(const Job& job, std::uint32_t rank);
+
 // The launcher has seen the rank's process end.
 void note_end(const Job& job, std::uint32_t rank);
 

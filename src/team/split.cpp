@@ -63,7 +63,11 @@ Result<Team> Team::split(std::int32_t colour, std::int32_t key) {
     }
   }
   const auto numbers = setup_->agree("split", number, failed);
-  if (!numbers) return numbers.error();
+  if (!numbers) {
+    if (founds && !failed)
+      host::unfound_team(setup_->team().job(), static_cast<std::uint32_t>(number));
+    return numbers.error();
+  }
   const auto team = static_cast<std::uint32_t>((*numbers)[members.front().rank].value);
   return Team(std::make_shared<host::Setup>(setup_->team().shared_process(), team, setup_));
 }

@@ -130,6 +130,24 @@ TEST(Curves, AreMediansOverTheSizes) {
   EXPECT_EQ(chart.lines[1].look, Look::peer);
 }
 
+TEST(Curves, OfAVariantAreItsOwn) {
+  const Topic topic{
+      .name = "put", .fabric = "gpu", .unit = "put", .summary = "", .peers = {}, .contenders = {}};
+  std::vector<Measurement> runs;
+  for (const std::uint32_t bytes : {8U, 64U})
+    for (const char* variant : {"one way", "both ways"})
+      runs.push_back({.request = {.as = As::gpus, .bytes = bytes, .variant = variant},
+                      .conditions = {},
+                      .measured = {measured("own", Role::muster, {1.0 * bytes})}});
+  for (Measurement& run : runs) run.conditions.machine.devices = "2 x Imagined GPU";
+  const Chart chart = chart_of(topic, runs);
+  EXPECT_EQ(chart.title, "muster bench put: 2 x Imagined GPU, fabric gpu");
+  ASSERT_EQ(chart.lines.size(), 2U);
+  EXPECT_EQ(chart.lines[0].name, "own, one way");
+  EXPECT_EQ(chart.lines[1].name, "own, both ways");
+  for (const Line& line : chart.lines) EXPECT_EQ(line.points.size(), 2U);
+}
+
 TEST(Curves, AreDrawnOverTheRanksWhereTheSizeIsOne) {
   std::vector<Measurement> runs;
   for (const std::uint32_t ranks : {2U, 8U})

@@ -157,7 +157,7 @@ TEST(BenchTransfers, MpiRunsBesideMuster) {
            {"get --sizes 4K", {"flag, MPI_Get, flush"}},
            {"remote_add --sizes 64", {"MPI_Accumulate, flush, flag"}},
            {"packet --sizes 64", {"MPI_Put, flush, MPI_Barrier", "MPI_Alltoall"}}}) {
-    const Ended ended = bench(topic + " -n 3 --peer mpi " + tiny);
+    const Ended ended = bench(std::string(topic).append(" -n 3 --peer mpi ").append(tiny));
     EXPECT_EQ(ended.status, 0) << ended.output;
     EXPECT_TRUE(has(ended.output, "best peer: MPI_") || has(ended.output, "best peer: flag, MPI_"))
         << ended.output;
@@ -199,10 +199,18 @@ TEST(BenchTransfers, JsonHoldsOneReportForEachSize) {
       EXPECT_FALSE(contender.value("failed", false)) << contender;
 }
 
+TEST(BenchTransfers, JsonOfOneReportIsItself) {
+  const JsonFile file;
+  const Ended ended = bench("put --sizes 8 --peer mpi --json " + file.path() + " " + tiny);
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  EXPECT_EQ(file.parsed().at("bytes"), 8);
+}
+
 TEST(BenchSvg, IsDrawnOverSizesOrRanks) {
   const JsonFile file;
   for (const std::string what : {"put --sizes 8:128:4 --peer mpi", "barrier -n 2,3 --peer std"}) {
-    const Ended ended = bench(what + " --svg " + file.path() + " " + tiny);
+    const Ended ended =
+        bench(std::string(what).append(" --svg ").append(file.path()).append(" ").append(tiny));
     ASSERT_EQ(ended.status, 0) << ended.output;
     const std::string svg = file.text();
     EXPECT_TRUE(svg.starts_with("<svg ")) << svg;
@@ -268,8 +276,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"barrier -n 2,1 --rounds 1", "Value 1 not in range 2 to 1024"},
                     Wrong{"put --sizes 8:64 --svg /nonexistent/x.svg",
                           "/nonexistent/x.svg cannot be written"},
-                    Wrong{"put --sizes 8 --svg x.svg", "-n 2 and --sizes 8 are one each"},
-                    Wrong{"put -n 2,3 --sizes 8:64 --svg x.svg", "several of both were given"},
+                    Wrong{"put --sizes 8 --svg x.svg", "here it is -n 2 and --sizes 8"},
+                    Wrong{"put -n 2,3 --sizes 8:32 --svg x.svg",
+                          "and not both; here it is -n 2,3 and --sizes 8,16,32"},
                     Wrong{"barrier -n 4 --svg x.svg", "a chart needs several numbers of ranks"},
                     Wrong{"barrier --json /nonexistent/x.json", "/nonexistent/x.json"}));
 

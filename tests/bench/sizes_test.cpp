@@ -31,6 +31,18 @@ TEST(Sizes, ARangeDoublesOrMultiplies) {
   EXPECT_EQ(sizes({"1G:1G:1024"}), (Sizes{1073741824}));
 }
 
+TEST(Sizes, HaveTheLimitsOfWhatIsMeasured) {
+  const SizeLimits packets{1024, 128U << 10U};
+  EXPECT_EQ(*parse_sizes({"1K:128K:128"}, packets), (Sizes{1024, 131072}));
+  for (const char* word : {"512", "1536", "256K", "1K:256K", "0"}) {
+    const Result<Sizes> parsed = parse_sizes({word}, packets);
+    ASSERT_FALSE(parsed.has_value()) << word;
+    EXPECT_NE(parsed.error().what.find("is not a multiple of 1K from 1K to 128K"),
+              std::string::npos)
+        << parsed.error().what;
+  }
+}
+
 TEST(Sizes, TwiceNamedIsOnceTaken) {
   EXPECT_EQ(sizes({"32", "8:64", "1024", "1K"}), (Sizes{32, 8, 16, 64, 1024}));
 }

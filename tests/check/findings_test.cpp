@@ -1,4 +1,6 @@
 // What is reported: one small program for each thing that can be wrong, and for what is not.
+#include <map>
+
 #include "check/asking.hpp"
 #include "muster/barrier.hpp"
 
@@ -305,6 +307,26 @@ TEST(Outcomes, ReadsOfOneCellDoNotGoBack) {
     });
   });
   EXPECT_EQ(report.outcomes, (std::set<std::vector<std::uint64_t>>{{0, 0}, {0, 1}, {1, 1}}));
+}
+
+// An element has no place of its own: it is reported where local() or address() was called.
+TEST(Trace, ElementsAreReportedWhereTheirViewWasAskedFor) {
+  constexpr unsigned write_line = __LINE__ + 6;
+  Options options = options_for(2);
+  options.trace = true;
+  const Report report = explore(options, [](model::Team& team) {
+    const auto data = *team.window<int>({1}, "data");
+    (void)team.lane([&](auto& fabric) {
+      if (fabric.rank() == Rank{0}) fabric.address(data, Rank{1})[0] = 1;
+      if (fabric.rank() == Rank{1}) (void)static_cast<int>(fabric.local(data)[0]);
+    });
+  });
+  EXPECT_FINDS(report, race);
+  std::map<std::string, std::string> places;
+  for (const Event& event : report.events) places[event.what] = event.where;
+  const std::string file = "findings_test.cpp:";
+  EXPECT_EQ(places["write data[0] of rank 1"], file + std::to_string(write_line));
+  EXPECT_EQ(places["read data[0] of rank 1"], file + std::to_string(write_line + 1));
 }
 
 }  // namespace

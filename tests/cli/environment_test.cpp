@@ -95,6 +95,31 @@ TEST(Environment, AJobsDescriptorThatIsClosed) {
             std::string::npos);
 }
 
+// What a rank starts inherits the launcher's variables. With the rank's mark they count no more,
+// until another launcher sets its own.
+TEST(Environment, VariablesThatARankHasTaken) {
+  const auto lookup_in = [](const Variables& variables) {
+    return [&variables](const char* name) -> const char* {
+      const auto found = variables.find(name);
+      return found == variables.end() ? nullptr : found->second.c_str();
+    };
+  };
+  for (const Variables& outer : {mpirun, srun, torchrun}) {
+    const std::string mark = joined_mark(lookup_in(outer));
+    ASSERT_FALSE(mark.empty());
+    const Variables taken = with(outer, {{"MUSTER_JOINED", mark}});
+    const auto self = detect_in(taken);
+    ASSERT_TRUE(self);
+    EXPECT_FALSE(self.value().has_value());
+    EXPECT_EQ(expect_rank(with(taken, muster_run)).launcher, Launcher::muster);
+    const Variables inner{
+        {"RANK", "0"}, {"WORLD_SIZE", "1"}, {"MASTER_PORT", "1"}, {"LOCAL_WORLD_SIZE", "1"}};
+    EXPECT_EQ(expect_rank(with(taken, inner)).launcher, Launcher::torchrun);
+  }
+  EXPECT_EQ(expect_rank(with(mpirun, {{"PMIX_NAMESPACE", "7"}, {"MUSTER_JOINED", "8"}})).rank, 1U);
+  EXPECT_EQ(joined_mark(lookup_in(muster_run)), "");
+}
+
 TEST(Environment, OpenMpi) {
   const LaunchedBy self = expect_rank(mpirun);
   EXPECT_EQ(self.launcher, Launcher::open_mpi);

@@ -199,6 +199,38 @@ TEST(Launch, LeavesTheCallersSignalsLimitsAndChildrenAlone) {
   EXPECT_EQ(outcome.status, 0) << outcome.text;
 }
 
+// What the ranks leave behind is stopped, whichever thread launches; what another thread starts
+// meanwhile is not.
+TEST(Launch, InAThreadBesideOthersThatHaveChildren) {
+  const Outcome outcome = in_process([] {
+    std::atomic<bool> done{false};
+    std::atomic<bool> untouched{false};
+    std::thread other([&] {
+      std::this_thread::sleep_for(100ms);
+      const pid_t child = fork();
+      if (child == 0) sleep_for_ever();
+      while (!done) std::this_thread::sleep_for(1ms);
+      untouched = waitpid(child, nullptr, WNOHANG) == 0;
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    });
+    int status = -1;
+    std::thread launching([&] {
+      status = launch(options_for(1), [](std::uint32_t) {
+        std::this_thread::sleep_for(300ms);
+        if (fork() == 0) sleep_for_ever();
+        return 0;
+      });
+    });
+    launching.join();
+    done = true;
+    other.join();
+    return status == 0 && untouched ? 0 : 1;
+  });
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.text, "muster: 1 process outlived the ranks; stopping\n");
+}
+
 TEST(Launch, RanksDieWithABareStart) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);

@@ -75,6 +75,26 @@ TEST(RunStatus, IsThatOfTheRankThatFailedFirst) {
   }
 }
 
+// Code 0 is no success where the body has not come to its end.
+TEST(RunStatus, IsOneWhereARankLeavesInTheMiddleOfItsBody) {
+  for (const char* how : {"exit", "_exit", "quick_exit"}) {
+    const std::vector<std::string> words{MUSTER_RUNNER, "body", how};
+    std::vector<std::string> launched = muster({"run", "-n", "2"});
+    launched.insert(launched.end(), words.begin(), words.end());
+    for (const auto& start : {words, launched}) {
+      SCOPED_TRACE(start.front() + " " + how);
+      Command command(start);
+      EXPECT_EQ(command.wait(), 1);
+      const std::string err = command.err();
+      EXPECT_EQ(count(err, "muster: rank 1 exited with code 0 in the middle of its body\n"), 1)
+          << err;
+      EXPECT_EQ(count(err, "muster: rank 0: peer_lost: rank 1 (pid "), 1) << err;
+      EXPECT_EQ(lines_of(err).size(), 3U) << err;
+      EXPECT_EQ(count(err, "muster: rank 0 exited with code 1\n"), 1) << err;
+    }
+  }
+}
+
 TEST(RunStatus, OthersGetTheGraceToEndByThemselves) {
   // Rank 0 goes on until rank 1 has failed, and ends well.
   Command command(run_script(

@@ -4,6 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include "conformance/host_runner.hpp"
 #include "muster/muster.hpp"
 
@@ -83,6 +87,29 @@ Result<void> wrong_colour(Team& team) {
   } else {
     checks.refused(wrong, ErrorCode::mismatch, "split", "rank 0 failed", "colour is -3");
   }
+  return checks.done();
+}
+
+// A split that fails takes nothing: where there is room for some of its teams only, that room
+// stays.
+Result<void> teams_run_out(Team& team) {
+  constexpr std::uint32_t room = 1023;  // a job has 1024 teams at a time, and this is one of them
+  std::vector<Team> alone;
+  std::optional<Error> error;
+  while (!error && alone.size() <= room) {
+    auto one = team.split(static_cast<std::int32_t>(team.rank().value));
+    if (one) {
+      alone.push_back(std::move(*one));
+    } else {
+      error = one.error();
+    }
+  }
+  Checks checks;
+  checks.equal(alone.size(), std::size_t{room / team.size()}, "teams that there is room for");
+  const bool some_room = room % team.size() != 0;
+  checks.equal(team.split(0).has_value(), some_room, "room for one more team");
+  for (Team& one : alone) checks.ok(one.close(), "close");
+  checks.ok(team.split(static_cast<std::int32_t>(team.rank().value)), "split");
   return checks.done();
 }
 
@@ -200,6 +227,7 @@ int main(int argc, char** argv) {
                          {"different_barriers", different_barriers, Sizes::all},
                          {"one_call_more", one_call_more, Sizes::all},
                          {"one_lane_gives_up", one_lane_gives_up, Sizes::few},
+                         {"teams_run_out", teams_run_out, Sizes::few},
                          {"wrong_colour", wrong_colour, Sizes::few}},
                         argc, argv);
 }

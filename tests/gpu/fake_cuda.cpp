@@ -224,7 +224,15 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t /*stream*/) {
   return cudaSuccess;
 }
+cudaError_t cudaStreamIsCapturing(cudaStream_t /*stream*/, cudaStreamCaptureStatus* status) {
+  *status = fake_machine().capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  if (fake_machine().capturing) {
+    fake_machine().capture_ended = true;
+    return cudaErrorStreamCaptureUnsupported;
+  }
   *device = stream->device;
   return cudaSuccess;
 }

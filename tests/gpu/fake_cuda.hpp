@@ -25,6 +25,8 @@ struct FakeMachine {
   bool has_stream_entries = true;  // the driver has cuStreamWriteValue32 and cuStreamWaitValue32
   int stream_status = 0;           // a CUresult: what these return
   int current = 0;                 // device
+  bool capturing = false;          // every stream: then it must not be asked for its device
+  bool capture_ended = false;      // it was
   std::vector<StreamOperation> operations;
 };
 

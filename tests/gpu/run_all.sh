@@ -4,14 +4,20 @@
 #
 #   run_all.sh [OUTPUT_DIRECTORY]      logs and JSON files go there; default: ./gpu-results
 #
-# ONLY="tests benches sanitizer pytorch" chooses parts. Exit status: 0 if everything passed.
+# ONLY="tests benches sanitizer pytorch" chooses parts, BENCHES="barrier notify put get packet grid"
+# what is measured. Exit status: 0 if everything passed.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 out=${1:-gpu-results}
 parts=${ONLY:-tests benches sanitizer pytorch}
 mkdir -p "$out"
-nccl=$(python3 -c 'import nvidia.nccl as n; print(list(n.__path__)[0])' 2>/dev/null || true)
-export LD_LIBRARY_PATH="$here/lib:${nccl:+$nccl/lib:}${LD_LIBRARY_PATH:-}"
+libraries=$here/lib
+# The peers' libraries, where they came with Python packages.
+for package in nvidia.nccl nvidia.nvshmem; do
+  found=$(python3 -c "import $package as p; print(list(p.__path__)[0])" 2>/dev/null || true)
+  [ -z "$found" ] || libraries=$libraries:$found/lib
+done
+export LD_LIBRARY_PATH="$libraries:${LD_LIBRARY_PATH:-}"
 summary="$out/summary.txt"
 : > "$summary"
 failed=0
@@ -38,7 +44,7 @@ run() { # LOG SECONDS COMMAND...: runs it, keeps its output, notes how it ended
 { nvidia-smi -L; nvidia-smi topo -m; } > "$out/machine.log" 2>&1
 
 if has tests; then
-  for program in probe barriers transfers failures graphs streams attach processes; do
+  for program in probe barriers lanes signals messages transfers types failures graphs streams attach processes; do
     run "test_$program" 75 "$here/gpu_$program"
   done
 fi
@@ -65,9 +71,8 @@ if has sanitizer && command -v compute-sanitizer > /dev/null; then
 fi
 
 if has benches; then
-  for topic in ${BENCHES:-barrier barrier_nccl grid graph transfer}; do
-    [ -x "$here/bench_gpu_$topic" ] || continue
-    run "bench_$topic" 55 "$here/bench_gpu_$topic" --json "$out/gpu_$topic.json"
+  for topic in ${BENCHES:-barrier notify put get packet grid}; do
+    run "bench_$topic" 150 "$here/muster" bench --fabric gpu "$topic" --json "$out/$topic.json"
   done
 fi
 
@@ -77,11 +82,8 @@ grep -hE '^(FAILED|SKIPPED|    |=========.*(ERROR|error))' "$out"/test_*.log "$o
 if [ -f "$out/pytorch.log" ]; then echo "==== PyTorch"; tail -n 12 "$out/pytorch.log" | cut -c1-200; fi
 if [ -f "$out/info.log" ]; then sed -n '/^gpu /,/^$/p' "$out/info.log" | cut -c1-200; fi
 echo "==== benchmarks (full tables: $out/bench_*.log)"
-for topic in barrier_nccl barrier graph grid; do
-  log="$out/bench_$topic.log"
-  [ -f "$log" ] || continue
-  if [ $topic = barrier ] && [ -s "$out/gpu_barrier_nccl.json" ]; then continue; fi
-  cut -c1-150 "$log" | head -n 48
+for log in "$out"/bench_*.log; do
+  [ ! -f "$log" ] || cut -c1-150 "$log" | head -n 110
 done
 echo "==== summary"
 cat "$summary"

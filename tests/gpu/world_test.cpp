@@ -307,6 +307,16 @@ TEST(GpuStream, WrongArgumentsSayWhich) {
   expect_refused(world.notify_on(Rank{0}, stream, signals[0], Rank{1}, 1), "freed");
 }
 
+// A capturing stream that is asked anything ends the capture.
+TEST(GpuStream, MayBeCaptured) {
+  gpu::World world = make_world();
+  const Signals signals = world.signals(1).value();
+  fake_machine().capturing = true;
+  EXPECT_TRUE(world.notify_on(Rank{0}, world.stream(0), signals[0], Rank{1}, 1).has_value());
+  EXPECT_TRUE(world.wait_on(Rank{1}, world.stream(1), signals[0], Compare::eq, 1).has_value());
+  EXPECT_FALSE(fake_machine().capture_ended);
+}
+
 TEST(GpuStream, AMachineWithoutThemSaysSo) {
   gpu::World world = make_world();
   const Signals signals = world.signals(1).value();

@@ -20,17 +20,20 @@ import sys
 from format import tool
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHIM = ROOT / "tests/lint/source_location.hpp"
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # Flags that GCC knows and clang does not.
 GCC_ONLY = re.compile(r"-fno-sanitize-recover=.*|-Wno-tsan|-fconcepts-diagnostics-depth=.*")
 
 
 def entries(build, patterns):
-    """The project's C++ sources with their commands; generated ones are left out."""
+    """The project's C++ sources, each with its first command; generated ones are left out."""
+    seen = set()
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         file = pathlib.Path(entry["file"])
         inside = file.is_relative_to(ROOT) and not file.is_relative_to(build)
-        if file.suffix == ".cpp" and inside and all(re.search(p, str(file)) for p in patterns):
+        if file.suffix == ".cpp" and inside and all(re.search(p, str(file)) for p in patterns) and file not in seen:
+            seen.add(file)
             yield file, entry["command"]
 
 
@@ -53,7 +56,7 @@ def key_of(file, command):
     files = set()
     closure(file, include_paths, files)
     digest = hashlib.sha256(command.encode())
-    for part in [ROOT / ".clang-tidy", *sorted(files)]:
+    for part in [ROOT / ".clang-tidy", SHIM, *sorted(files)]:
         digest.update(str(part).encode())
         digest.update(part.read_bytes())
     return digest.hexdigest()
@@ -67,7 +70,7 @@ def check(clang_tidy, cache, file, command):
     words = [word for word in shlex.split(command) if not GCC_ONLY.fullmatch(word)]
     compiler = next(i for i, word in enumerate(words) if re.search(r"(c\+\+|g\+\+|clang\+\+)[-0-9]*$", word))
     # -Wno-unknown-warning-option: the flags are those of GCC.
-    flags = ["-Wno-unknown-warning-option", *words[compiler + 1 :]]
+    flags = ["-Wno-unknown-warning-option", "-include", str(SHIM), *words[compiler + 1 :]]
     result = subprocess.run(
         [clang_tidy, "--quiet", str(file), "--", *flags], cwd=ROOT, capture_output=True, text=True, check=False
     )

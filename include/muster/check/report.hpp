@@ -86,7 +86,7 @@ struct Site {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::string operation;                  // notify, wait, flush, ...
-  Order order = Order::relaxed;           // as written
+  Order order = Order::relaxed;           // as written; where it varies, not the relaxed one
   [[nodiscard]] std::string key() const;  // file:line:column:operation
 };
 

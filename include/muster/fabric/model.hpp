@@ -42,16 +42,21 @@ struct Span {
 
 class Fabric;
 
-// An element of a window. Reading and writing it is recorded, and executed on the real memory.
+// An element of a window. Reading and writing it is recorded, and executed on the real memory; it
+// is reported at `where`, the call of local() or address() that it comes from.
 template <class T>
 class Ref {
  public:
-  Ref(Fabric* fabric, Rank rank, Span span) : fabric_(fabric), rank_(rank), span_(span) {}
+  Ref(Fabric* fabric, Rank rank, Span span, Where where)
+      : fabric_(fabric), rank_(rank), span_(span), where_(where) {}
   Ref(const Ref&) = default;
 
   operator T() const;  // NOLINT: stands for the element
+  // NOLINTBEGIN(misc-unconventional-assign-operator, bugprone-unhandled-self-assignment)
+  // What is assigned to is the element, which is no part of this object.
   const Ref& operator=(T value) const;
   const Ref& operator=(const Ref& other) const { return *this = static_cast<T>(other); }
+  // NOLINTEND(misc-unconventional-assign-operator, bugprone-unhandled-self-assignment)
   const Ref& operator+=(T value) const { return *this = static_cast<T>(T(*this) + value); }
   const Ref& operator-=(T value) const { return *this = static_cast<T>(T(*this) - value); }
   const Ref& operator*=(T value) const { return *this = static_cast<T>(T(*this) * value); }
@@ -61,14 +66,15 @@ class Ref {
   Fabric* fabric_;
   Rank rank_;
   Span span_;
+  Where where_;
 };
 
 // What local(window) and address(window, peer) return: view[i] is element i, row-major.
 template <class T>
 class View {
  public:
-  View(Fabric* fabric, Rank rank, WindowRef<T> window)
-      : fabric_(fabric), rank_(rank), window_(window) {}
+  View(Fabric* fabric, Rank rank, WindowRef<T> window, Where where)
+      : fabric_(fabric), rank_(rank), window_(window), where_(where) {}
   [[nodiscard]] Ref<T> operator[](std::int64_t index) const;
   [[nodiscard]] std::int64_t size() const { return window_.size(); }
 
@@ -76,6 +82,7 @@ class View {
   Fabric* fabric_;
   Rank rank_;
   WindowRef<T> window_;
+  Where where_;
 };
 
 // The lane's working set of R x C elements; element (r, c) is held by thread (r*C + c) mod threads.
@@ -139,14 +146,14 @@ class Fabric {
   void set_counter(Counter counter, std::uint32_t value, Where where = Where::current());
 
   template <class T>
-  [[nodiscard]] View<T> local(WindowRef<T> window) {
-    return View<T>(this, rank_, window);
+  [[nodiscard]] View<T> local(WindowRef<T> window, Where where = Where::current()) {
+    return View<T>(this, rank_, window, where);
   }
   // On the profiles `direct` and `sc`; elsewhere a finding of kind `contract`.
   template <class T>
   [[nodiscard]] View<T> address(WindowRef<T> window, Rank peer, Where where = Where::current()) {
     require_direct(peer, where);
-    return View<T>(this, peer, window);
+    return View<T>(this, peer, window, where);
   }
 
   template <class T, std::int64_t R, std::int64_t C>
@@ -228,7 +235,7 @@ class Fabric {
 
   // Records the access by this thread and returns where the bytes are. A span outside its segment
   // is a finding, and the bytes returned are scratch.
-  [[nodiscard]] void* touch(Rank rank, Span span, Access access);
+  [[nodiscard]] void* touch(Rank rank, Span span, Access access, Where where);
 
  private:
   template <class T>
@@ -386,25 +393,27 @@ class Team {
 template <class T>
 Ref<T>::operator T() const {
   static_assert(std::is_trivially_copyable_v<T>);
-  return *static_cast<const T*>(fabric_->touch(rank_, span_, Access::read));
+  return *static_cast<const T*>(fabric_->touch(rank_, span_, Access::read, where_));
 }
 
+// NOLINTBEGIN(misc-unconventional-assign-operator): see its declaration
 template <class T>
 const Ref<T>& Ref<T>::operator=(T value) const {
-  *static_cast<T*>(fabric_->touch(rank_, span_, Access::write)) = value;
+  *static_cast<T*>(fabric_->touch(rank_, span_, Access::write, where_)) = value;
   return *this;
 }
+// NOLINTEND(misc-unconventional-assign-operator)
 
 template <class T>
 Ref<T> View<T>::operator[](std::int64_t index) const {
   Span span = {window_.segment, window_.offset, 1, sizeof(T)};
   if (index < 0 || index >= window_.size()) {
-    fabric_->check_run(span, window_.team, index, 1, window_.size(), Where::current());
+    fabric_->check_run(span, window_.team, index, 1, window_.size(), where_);
     span.count = 0;  // touch() answers with scratch
-    return Ref<T>(fabric_, rank_, span);
+    return Ref<T>(fabric_, rank_, span, where_);
   }
   span.offset += static_cast<std::uint64_t>(index) * sizeof(T);
-  return Ref<T>(fabric_, rank_, span);
+  return Ref<T>(fabric_, rank_, span, where_);
 }
 
 template <class T>
@@ -450,8 +459,8 @@ WaitStatus Fabric::wait_packets(Tile<T, R, C>& tile, Slots slots, std::int64_t a
   const WaitStatus status = wait_for_packets(lines, flag, where);
   if (status != WaitStatus::ok) return status;
   tile.each([&](std::int64_t row, std::int64_t col, T& element) {
-    element =
-        *static_cast<const T*>(touch(rank_, packet_of<T>(lines, row * C + col), Access::read));
+    const Span packet = packet_of<T>(lines, row * C + col);
+    element = *static_cast<const T*>(touch(rank_, packet, Access::read, where));
   });
   return status;
 }

@@ -8,8 +8,6 @@
 
 namespace {
 
-using muster::Lane;
-using muster::Rank;
 using muster::WaitStatus;
 using muster::model::Reach;
 

@@ -30,9 +30,13 @@ void check_signal(const World::State& state, Signal signal) {
         signal.cell, signal.segment));
 }
 
-// Null is a stream of whichever GPU is the current one.
+// Null is a stream of whichever GPU is the current one. A stream that is being captured cannot be
+// asked: the question would end the capture.
 void check_stream(const Group& group, Stream stream) {
   if (stream == nullptr) return;
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess) (void)cudaGetLastError();
+  if (capture != cudaStreamCaptureStatusNone) return;
   int device = group.device;
   // What is no stream at all is reported by the operation itself.
   if (cudaStreamGetDevice(stream, &device) != cudaSuccess) (void)cudaGetLastError();

@@ -34,6 +34,15 @@ Error system_error(const std::string& what) {
   return Error{ErrorCode::system, fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
+// What a job's memory begins with, at each of its runs.
+void reset_space(JobHeader& header) {
+  header.team_taken.fill(false);
+  header.segment_taken.fill(false);
+  header.segment_taken[0] = true;
+  header.cell_space.reset(0, header.cells);
+  header.heap_space.reset(0, header.heap_bytes);
+}
+
 void make_lock(pthread_mutex_t& lock) {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
@@ -50,10 +59,9 @@ void fill_header(JobHeader& header, const JobOptions& options, std::uint64_t hea
   header.cells = cells_per_rank;
   header.heap_bytes = heap_bytes;
   header.rank_stride = cells_per_rank * cell_stride + heap_bytes;
+  header.watched = options.watched;
   make_lock(header.lock);
-  header.segment_taken[0] = true;
-  header.cell_space.reset(0, cells_per_rank);
-  header.heap_space.reset(0, heap_bytes);
+  reset_space(header);
 }
 
 }  // namespace
@@ -71,14 +79,15 @@ Job::~Job() {
 Result<Job> Job::attach(int fd) {
   struct stat info {};
   if (fstat(fd, &info) != 0) return system_error(fmt::format("descriptor {} holds no job", fd));
-  const auto length = static_cast<std::uint64_t>(info.st_size);
-  if (length < sizeof(JobHeader)) {
+  Job job(fd, nullptr, static_cast<std::uint64_t>(info.st_size));
+  if (job.length_ < sizeof(JobHeader)) {
     return Error{ErrorCode::invalid_argument, fmt::format("descriptor {} holds no muster job", fd)};
   }
   fcntl(fd, F_SETFD, FD_CLOEXEC);  // what a rank starts is not part of the job
-  void* memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  void* memory =
+      mmap(nullptr, job.length_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (memory == MAP_FAILED) return system_error("cannot map the job's memory");
-  Job job(fd, static_cast<JobHeader*>(memory), length);
+  job.header_ = static_cast<JobHeader*>(memory);
   // Pairs with the release in create_job: a header with its magic is complete.
   if (job.header().magic.load(std::memory_order_acquire) != JobHeader::magic_value) {
     return Error{ErrorCode::invalid_argument,
@@ -110,6 +119,20 @@ Result<void> Job::commit_heap(std::uint32_t rank, std::uint64_t offset, std::uin
 void Job::discard_heap(std::uint32_t rank, std::uint64_t offset, std::uint64_t bytes) const {
   const auto start = heap_of(rank) + offset - reinterpret_cast<std::byte*>(header_);
   fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start, static_cast<off_t>(bytes));
+}
+
+void Job::clear() const {
+  const HeaderLock lock(*header_);
+  reset_space(*header_);
+  for (std::uint32_t rank = 0; rank < header_->ranks; ++rank) {
+    RankRecord& record = header_->rank_records[rank];
+    record.state.store(RankState::absent, std::memory_order_relaxed);
+    record.shrinking.store(0, std::memory_order_relaxed);
+    record.sleepers.store(0, std::memory_order_relaxed);
+  }
+  fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+            static_cast<off_t>(header_->rank_offset),
+            static_cast<off_t>(header_->rank_stride * header_->ranks));
 }
 
 void Job::enlist(std::uint32_t rank) const {

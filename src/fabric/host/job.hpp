@@ -14,6 +14,7 @@ namespace muster::host {
 
 struct JobOptions {
   std::uint32_t ranks = 1;
+  bool watched = false;  // somebody will say of each rank that its process has ended
 };
 
 // A mapping of the job's memory. Owns the file descriptor and the mapping.
@@ -23,8 +24,8 @@ class Job {
   Job& operator=(Job&&) = delete;
   ~Job();
 
-  // Maps what `fd` names and takes the descriptor over. An error where it is no job of this
-  // version.
+  // Maps what `fd` names and takes the descriptor over, also where it fails. An error where it is
+  // no job of this version.
   [[nodiscard]] static Result<Job> attach(int fd);
 
   [[nodiscard]] int fd() const { return fd_; }
@@ -37,6 +38,10 @@ class Job {
                                          std::uint64_t bytes) const;
   // Gives the pages back; they read zero afterwards.
   void discard_heap(std::uint32_t rank, std::uint64_t offset, std::uint64_t bytes) const;
+
+  // Makes the memory as it was at first, but for who the ranks are and what they have begun. While
+  // nobody else uses it.
+  void clear() const;
 
   // Writes who the calling process is. Before exec as well as after it: the process keeps its
   // number.

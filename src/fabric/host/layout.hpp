@@ -35,6 +35,7 @@ struct alignas(64) RankRecord {
   std::atomic<std::uint32_t> ended;       // set by a launcher that has seen the process end
   std::atomic<std::uint64_t> start_time;  // from /proc, tells a recycled pid from the rank
   std::atomic<std::uint32_t> shrinking;   // the team that it is shrinking, plus 1
+  std::atomic<std::uint32_t> runs;        // that it has begun in this job, the current one included
   cpu_set_t cores;                        // that it may run on; written before `joined`
   // Lanes that sleep on a cell in this rank's memory. On a line of its own: notifying ranks read it
   // each time.
@@ -65,7 +66,7 @@ struct TeamRecord {
 };
 
 struct JobHeader {
-  static constexpr std::uint64_t magic_value = 0x726574'7375'6d01ULL;  // "muster", version 1
+  static constexpr std::uint64_t magic_value = 0x726574'7375'6d02ULL;  // "muster", version 2
 
   std::atomic<std::uint64_t> magic;
   std::uint64_t nonce;  // tells this job's memory from any other's
@@ -74,6 +75,11 @@ struct JobHeader {
   std::uint64_t rank_stride;
   std::uint64_t cells;       // per rank
   std::uint64_t heap_bytes;  // per rank
+  bool watched;              // a launcher sets `ended` of each rank whose process has ended
+
+  // The run that the memory is for, from 0. Written by rank 0 with release, when all have come to
+  // that run and it has made the memory as new; acquire by the others, before they touch it.
+  std::atomic<std::uint32_t> run;
 
   pthread_mutex_t lock;  // robust; guards the allocators and what is taken
   std::array<bool, max_teams> team_taken;

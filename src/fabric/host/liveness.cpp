@@ -30,6 +30,14 @@ bool Liveness::is_lost(std::uint32_t rank) {
   return record.state.load(std::memory_order_acquire) != RankState::left;
 }
 
+bool Liveness::is_gone(std::uint32_t rank) {
+  const RankRecord& record = header_.rank_records[rank];
+  // Pairs with the release in note_end.
+  if (header_.watched) return record.ended.load(std::memory_order_acquire) != 0;
+  const std::int32_t pid = record.pid.load(std::memory_order_acquire);
+  return pid != 0 && pid != getpid() && has_ended(rank, pid);
+}
+
 bool Liveness::has_ended(std::uint32_t rank, std::int32_t pid) {
   int& descriptor = descriptors_[rank];
   if (descriptor < 0) {

@@ -22,6 +22,10 @@ class Liveness {
   // fails by abort.
   [[nodiscard]] bool is_lost(std::uint32_t rank);
 
+  // Has the rank ended for good, however it did, so that it comes to no further run? In a watched
+  // job a process that ends may have a successor; there only the launcher's word counts.
+  [[nodiscard]] bool is_gone(std::uint32_t rank);
+
  private:
   [[nodiscard]] bool has_ended(std::uint32_t rank, std::int32_t pid);
 

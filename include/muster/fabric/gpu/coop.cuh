@@ -100,7 +100,8 @@ MUSTER_FN inline void meet_at([[maybe_unused]] std::uint32_t barrier,
                               [[maybe_unused]] std::uint32_t count) {
 #if defined(__CUDA_ARCH__)
   if (barrier == whole_block) return __syncthreads();
-  asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(count) : "memory");
+  __syncwarp();  // the warp executes it as one
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(count) : "memory");
 #else
   trap();
 #endif
@@ -112,12 +113,13 @@ MUSTER_FN inline void meet_at([[maybe_unused]] std::uint32_t barrier,
                                            [[maybe_unused]] bool flag) {
 #if defined(__CUDA_ARCH__)
   if (barrier == whole_block) return __syncthreads_or(static_cast<int>(flag)) != 0;
+  __syncwarp();
   std::uint32_t any;
   asm volatile(
       "{\n"
       ".reg .pred mine, all;\n"
       "setp.ne.u32 mine, %1, 0;\n"
-      "barrier.red.or.pred all, %2, %3, mine;\n"
+      "bar.red.or.pred all, %2, %3, mine;\n"
       "selp.u32 %0, 1, 0, all;\n"
       "}"
       : "=r"(any)

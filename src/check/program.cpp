@@ -1,0 +1,40 @@
+// What a check program does. In a file of its own: the mark belongs to programs with this main and
+// to no others.
+#include <CLI/CLI.hpp>
+#include <array>
+
+#include "check/command.hpp"
+#include "check/program_mark.hpp"
+
+namespace muster::check {
+
+namespace {
+
+constexpr auto joined() {
+  std::array<char, mark_first.size() + mark_second.size() + 1> mark{};
+  std::size_t at = 0;
+  for (const char byte : mark_first) mark[at++] = byte;
+  for (const char byte : mark_second) mark[at++] = byte;
+  return mark;
+}
+
+// As an object, which the compiler cannot take apart as it may a literal.
+[[gnu::used]] constexpr auto mark = joined();
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("checks of this program");
+  Command command;
+  app.add_option("names", command.names, "which checks to run; default: all");
+  app.set_version_flag("--version", mark.data());
+  add_options(app, command);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return run(command);
+}
+
+}  // namespace muster::check

@@ -1,0 +1,123 @@
+// `muster check` and `muster cost` as commands: what they take, what they refuse, what they print.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/command.hpp"
+
+namespace muster::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The usage error of a command, without its last line, which points at the help.
+std::string refusal(const std::vector<std::string>& words) {
+  Command command(muster(words));
+  EXPECT_EQ(command.wait(), 2) << command.err();
+  EXPECT_EQ(command.out(), "");
+  const auto lines = lines_of(command.err());
+  return lines.empty() ? "" : lines.front();
+}
+
+class CheckProgram : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::create_directory(directory_); }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  std::string file(const std::string& name, const std::string& content, mode_t mode) const {
+    const std::string path = directory_ + "/" + name;
+    std::ofstream(path) << content;
+    chmod(path.c_str(), mode);
+    return path;
+  }
+
+  const std::string directory_ =
+      ::testing::TempDir() + "muster_check_program_" + std::to_string(getpid());
+};
+
+#ifdef MUSTER_CHECK_PROGRAM
+TEST_F(CheckProgram, RunsWithTheSameArguments) {
+  Command good(muster({"check", "--calls", "1", MUSTER_CHECK_PROGRAM, "my_ring_fixed", "-n", "2"}));
+  EXPECT_EQ(good.wait(), 0) << good.err();
+  EXPECT_EQ(count(good.out(), "my_ring_fixed: 2 ranks, 1 calls"), 1) << good.out();
+  Command bad(muster({"check", MUSTER_CHECK_PROGRAM, "my_ring"}));
+  EXPECT_EQ(bad.wait(), 1) << bad.err();
+}
+#endif
+
+// Any other program is named and not run: its output and status would mean nothing.
+TEST_F(CheckProgram, AnotherProgramIsNotRun) {
+  const std::string trace = directory_ + "/was_run";
+  const std::string script = file("script", "#!/bin/sh\ntouch " + trace + "\n", 0755);
+  for (const std::string& program : {std::string("/bin/sh"), script, std::string(MUSTER_PROGRAM)}) {
+    const std::string expected =
+        "muster check: '" + program + "' is no check program of this version, and was not run";
+    EXPECT_EQ(refusal({"check", program, "-n", "2"}).substr(0, expected.size()), expected);
+  }
+  EXPECT_FALSE(fs::exists(trace));
+}
+
+TEST_F(CheckProgram, WhatCannotBeRunIsSaid) {
+  const std::string text = file("text", "text", 0644);
+  const std::string empty = file("empty", "", 0755);
+  EXPECT_EQ(refusal({"check", text}),
+            "muster check: cannot run '" + text + "': it is not executable");
+  EXPECT_EQ(refusal({"check", directory_}),
+            "muster check: cannot run '" + directory_ + "': it is no regular file");
+  EXPECT_EQ(refusal({"check", "./no_such"}),
+            "muster check: cannot run './no_such': No such file or directory");
+  EXPECT_EQ(count(refusal({"check", empty}), "is no check program"), 1);
+}
+
+TEST(CheckCommand, SaysWhatIsWrongWithItsArguments) {
+  EXPECT_EQ(refusal({"check"}), "muster check: which one? --list names them");
+  EXPECT_EQ(refusal({"check", "no_such"}),
+            "muster check: there is no check 'no_such'; --list names them");
+  EXPECT_EQ(refusal({"check", "epoch_barrier", "--profile", "tso"}),
+            "muster check: there is no profile 'tso'; there are sc, direct and rdma");
+  EXPECT_EQ(refusal({"cost", "no_such"}),
+            "muster cost: there is no protocol 'no_such'; muster check --list names them");
+  EXPECT_EQ(refusal({"cost", "epoch_barrier", "--profile", "tso"}),
+            "muster cost: there is no profile 'tso'; there are sc, direct and rdma");
+}
+
+TEST(CheckCommand, TheListHasAHeading) {
+  Command command(muster({"check", "--list"}));
+  EXPECT_EQ(command.wait(), 0);
+  const auto lines = command.out_lines();
+  ASSERT_GT(lines.size(), 20U);
+  EXPECT_EQ(lines.front().substr(0, 6), "check ");
+  const auto column = lines.front().find("weakest profile  about");
+  ASSERT_NE(column, std::string::npos);
+  for (const std::string& line : lines) {
+    EXPECT_NE(line.back(), ' ') << line;
+    if (line.starts_with("epoch_barrier ")) {
+      EXPECT_EQ(line.find("rdma"), column) << line;
+    }
+  }
+}
+
+// It says what it tried, also where nothing can be spared.
+TEST(CheckCommand, WeakenSaysWhatCameOfIt) {
+  Command needed(muster({"check", "epoch_barrier", "--profile", "rdma", "--weaken"}));
+  EXPECT_EQ(needed.wait(), 0);
+  EXPECT_EQ(count(needed.out(), "--weaken: 2 tried, each alone: all refuted, so all are needed\n"),
+            1)
+      << needed.out();
+  // Its credits carry no data, so none of the two orders is needed.
+  Command free(
+      muster({"check", "broken/credits_left_over_fixed", "--profile", "rdma", "--weaken"}));
+  EXPECT_EQ(free.wait(), 0);
+  EXPECT_EQ(count(free.out(), "stronger than this check needs: "), 2) << free.out();
+  EXPECT_EQ(count(free.out(), "--weaken: 2 tried, each alone: 0 refuted, 2 not\n"), 1)
+      << free.out();
+  Command sc(muster({"check", "epoch_barrier", "--profile", "sc", "--weaken"}));
+  EXPECT_EQ(sc.wait(), 0);
+  EXPECT_EQ(count(sc.out(), "--weaken: there is no order, flush or converge to weaken here\n"), 1)
+      << sc.out();
+}
+
+}  // namespace
+}  // namespace muster::testing

@@ -1,0 +1,86 @@
+// A program that calls run in a way that is easy to get wrong.
+//
+//   muster_runner NAME                  one run
+//   muster_runner NAME again            two, one after the other, the second as NAME-2
+//   muster_runner NAME leaves           the same, but rank 1 ends after the first
+//   muster_runner NAME within           the body calls run itself, as NAME-inner
+//   muster_runner NAME threads          the same, and the ranks that do so are 4 threads
+//   muster_runner NAME forks            the body forks a process that does so
+//   muster_runner NAME starts COMMAND   the body has the shell run COMMAND
+//   muster_runner NAME exit|_exit|quick_exit   rank 1 ends so in the middle of its body
+//
+// NAME asks for 2 ranks where nothing else is said, NAME-inner for 3. Each rank prints "NAME: rank
+// R of P".
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "muster/muster.hpp"
+
+namespace {
+
+using namespace muster;
+
+// A window, rows and a barrier, and a word to the right: what an earlier run has left would show.
+Result<void> meet(Team& team, const std::string& name) {
+  const auto inbox = team.window<std::uint32_t>({1}, "inbox");
+  if (!inbox) return inbox.error();
+  const EpochBarrier barrier(team);
+  Result<void> met = team.lane([&](auto& fabric) {
+    if (fabric.local(*inbox)[0] != 0) return WaitStatus::invalid;
+    if (const WaitStatus zero = barrier.sync(fabric); zero != WaitStatus::ok) return zero;
+    const std::uint32_t rank = fabric.rank().value;
+    fabric.address(*inbox, Rank{(rank + 1) % fabric.size()})[0] = rank + 1;
+    const WaitStatus status = barrier.sync(fabric);
+    const std::uint32_t left = (rank + fabric.size() - 1) % fabric.size();
+    return fabric.local(*inbox)[0] == left + 1 ? status : WaitStatus::invalid;
+  });
+  fmt::print("{}: rank {} of {}\n", name, team.rank().value, team.size());
+  std::fflush(stdout);
+  return met;
+}
+
+int one_run(const std::string& name, std::uint32_t ranks) {
+  return run({.ranks = ranks}, [&](Team& team) { return meet(team, name); });
+}
+
+int in_child(const std::string& name) {
+  const pid_t child = fork();
+  if (child == 0) _exit(one_run(name, 3));
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+void leave_by(const std::string& how) {
+  if (how == "exit") std::exit(0);
+  if (how == "_exit") _exit(0);
+  if (how == "quick_exit") std::quick_exit(0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string name = argc > 1 ? argv[1] : "";
+  const std::string how = argc > 2 ? argv[2] : "";
+  const std::string inner = name + "-inner";
+  RunOptions options{.ranks = 2};
+  if (how == "threads") options = {.ranks = 4, .as = threads};
+  std::atomic<bool> leaves = false;
+  const int code = run(options, [&](Team& team) -> int {
+    if (how == "leaves" && team.rank() == Rank{1}) leaves = true;
+    if (!meet(team, name)) return 1;
+    if (how == "within" || how == "threads") return one_run(inner, 3);
+    if (how == "forks") return in_child(inner);
+    if (how == "starts") return std::system(argv[3]) == 0 ? 0 : 1;
+    if (team.rank() == Rank{1}) leave_by(how);
+    return 0;
+  });
+  if (code != 0 || leaves) return code;
+  return how == "again" || how == "leaves" ? one_run(name + "-2", 2) : 0;
+}

@@ -1,0 +1,182 @@
+// What transfers carry and when they have arrived: tests/conformance/transfer_bodies.hpp as
+// kernels, on 2, 3, 4 and 8 ranks, on one GPU and on two.
+#include "gpu/device_checks.cuh"
+#include "muster/barrier/epoch.hpp"
+
+namespace {
+
+using namespace muster;
+using namespace muster::gpu_test;
+
+constexpr std::int64_t message = 1003;  // elements
+constexpr std::uint32_t rounds = 60;
+
+struct Mailboxes {
+  Signals signals;
+  WindowRef<std::int32_t> outbox;
+  WindowRef<std::int32_t> inbox;
+};
+
+[[nodiscard]] __device__ std::uint32_t element_of(Rank rank, std::uint32_t round,
+                                                  std::int64_t index) {
+  return rank.value * 1'000'000 + round * 10'000 + static_cast<std::uint32_t>(index);
+}
+
+enum class Way {
+  store_notify_get,
+  put_notify,
+  put_signal_set,
+  put_signal_add,
+  async_puts,
+  async_gets,
+  direct_stores,
+};
+
+// Hands the message of a round to the right neighbour; ends in a deposit into signals[0].
+template <Way way, class F>
+__device__ void send(F& fabric, const Mailboxes& mail, std::uint32_t round) {
+  const Rank right = right_of(fabric);
+  if constexpr (way == Way::put_signal_set || way == Way::put_signal_add) {
+    const bool set = way == Way::put_signal_set;
+    fabric.put_signal(mail.inbox, right, 0, mail.outbox, 0, message, mail.signals[0],
+                      set ? round : 1, set ? NotifyOp::set : NotifyOp::add);
+    return;
+  }
+  if constexpr (way == Way::put_notify) fabric.put(mail.inbox, right, 0, mail.outbox, 0, message);
+  if constexpr (way == Way::async_puts) {
+    for (std::int64_t at = 0; at < message; at += 100)
+      fabric.put_async(mail.inbox, right, at, mail.outbox, at,
+                       message - at < 100 ? message - at : 100);
+    fabric.flush();
+  }
+  if constexpr (way == Way::direct_stores)
+    for_each_index(fabric, message, [&](std::int64_t i) {
+      fabric.address(mail.inbox, right)[i] = fabric.local(mail.outbox)[i];
+    });
+  fabric.converge();
+  if (fabric.thread() == 0) fabric.notify(mail.signals[0], right, round, NotifyOp::set);
+}
+
+template <Way way, class F>
+__device__ void receive(F& fabric, const Mailboxes& mail) {
+  const Rank left = left_of(fabric);
+  if constexpr (way == Way::store_notify_get)
+    fabric.get(mail.inbox, 0, mail.outbox, left, 0, message);
+  if constexpr (way == Way::async_gets) {
+    for (std::int64_t at = 0; at < message; at += 100)
+      fabric.get_async(mail.inbox, at, mail.outbox, left, at,
+                       message - at < 100 ? message - at : 100);
+    fabric.flush();
+  }
+}
+
+// A ring: each rank hands its right neighbour a message each round, and goes on when the neighbour
+// has read it. Where it is put, its source is reusable at once.
+template <Way way, class Coop>
+__global__ void ring_kernel(const __grid_constant__ gpu::Handle handle, Board board,
+                            Mailboxes mail) {
+  constexpr bool gets = way == Way::store_notify_get || way == Way::async_gets;
+  gpu::Fabric<Coop> fabric(handle);
+  DeviceChecks checks(fabric, board);
+  const auto wait = [&](Signal signal, std::uint32_t round) {
+    WaitStatus status = WaitStatus::ok;
+    if (fabric.thread() == 0) status = fabric.wait(signal, Compare::ge, round);
+    return fabric.converge(status);
+  };
+  for (std::uint32_t round = 1; round <= rounds; ++round) {
+    for_each_index(fabric, message, [&](std::int64_t i) {
+      fabric.local(mail.outbox)[i] = static_cast<std::int32_t>(element_of(fabric.rank(), round, i));
+    });
+    send<way>(fabric, mail, round);
+    if constexpr (!gets) {
+      fabric.converge();  // all threads have sent their share
+      for_each_index(fabric, message, [&](std::int64_t i) { fabric.local(mail.outbox)[i] = -1; });
+    }
+    if (!checks.ok(wait(mail.signals[0], round))) return;
+    receive<way>(fabric, mail);
+    // By other threads than those that copied it.
+    for_each_index(fabric, message, [&](std::int64_t i) {
+      const std::int64_t other = message - 1 - i;
+      checks.equal(static_cast<std::uint32_t>(fabric.local(mail.inbox)[other]),
+                   element_of(left_of(fabric), round, other));
+    });
+    fabric.converge();
+    if (fabric.thread() == 0) fabric.notify(mail.signals[1], left_of(fabric), round, NotifyOp::set);
+    if (!checks.ok(wait(mail.signals[1], round))) return;
+  }
+  if (fabric.thread() == 0) checks.end();
+}
+
+template <Way way, class Coop>
+void ring_of(std::uint32_t threads) {
+  on_every_placement(1, [&](gpu::World& world, const Board& board) {
+    const Mailboxes mail{need(world.signals(2)), need(world.window<std::int32_t>({message})),
+                         need(world.window<std::int32_t>({message}))};
+    need(world.launch(ring_kernel<way, Coop>, {.lanes = 1, .threads = threads}, board, mail));
+  });
+}
+
+template <Way way>
+void ring() {
+  ring_of<way, gpu::Thread>(1);
+  ring_of<way, gpu::Warp>(32);
+  ring_of<way, gpu::Block<256>>(256);
+}
+
+// What a lane has itself acquired is carried on, and a put to a third rank after a flush: the news
+// goes along the ranks, and the last one sees what rank 0 stored and what it put there.
+__global__ void relay_kernel(const __grid_constant__ gpu::Handle handle, Board board,
+                             Mailboxes mail, std::uint32_t round) {
+  gpu::Fabric<gpu::Block<64>> fabric(handle);
+  DeviceChecks checks(fabric, board);
+  const Rank last{fabric.size() - 1};
+  if (fabric.rank() == Rank{0}) {
+    for_each_index(fabric, message, [&](std::int64_t i) {
+      fabric.local(mail.outbox)[i] = static_cast<std::int32_t>(element_of(Rank{0}, round, i));
+    });
+    fabric.put(mail.inbox, last, 0, mail.outbox, 0, message);
+    fabric.flush();
+  } else {
+    WaitStatus status = WaitStatus::ok;
+    if (fabric.thread() == 0) status = fabric.wait(mail.signals[0], Compare::ge, round);
+    if (!checks.ok(fabric.converge(status))) return;
+    for_each_index(fabric, message, [&](std::int64_t i) {
+      checks.equal(static_cast<std::uint32_t>(fabric.address(mail.outbox, Rank{0})[i]),
+                   element_of(Rank{0}, round, i));
+      if (fabric.rank() == last)
+        checks.equal(static_cast<std::uint32_t>(fabric.local(mail.inbox)[i]),
+                     element_of(Rank{0}, round, i));
+    });
+  }
+  fabric.converge();
+  if (fabric.thread() != 0) return;
+  if (fabric.rank() != last) fabric.notify(mail.signals[0], right_of(fabric), round, NotifyOp::set);
+  checks.end();
+}
+
+void relay() {
+  constexpr std::uint32_t launches = 30;
+  on_every_placement(launches, [](gpu::World& world, const Board& board) {
+    const Mailboxes mail{need(world.signals(1)), need(world.window<std::int32_t>({message})),
+                         need(world.window<std::int32_t>({message}))};
+    const gpu::Shape shape{.lanes = 1, .threads = 64};
+    for (std::uint32_t round = 1; round <= launches; ++round) {
+      need(world.launch(relay_kernel, shape, board, mail, round));
+      need(world.sync());  // all have read before rank 0 writes again
+    }
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run("messages", argc, argv,
+             {{"store_notify_get", ring<Way::store_notify_get>},
+              {"put_notify", ring<Way::put_notify>},
+              {"put_signal_set", ring<Way::put_signal_set>},
+              {"put_signal_add", ring<Way::put_signal_add>},
+              {"async_puts", ring<Way::async_puts>},
+              {"async_gets", ring<Way::async_gets>},
+              {"direct_stores", ring<Way::direct_stores>},
+              {"relay", relay}});
+}
