@@ -34,6 +34,18 @@ template <class T>
     return number<T>((rank + index) % 3);
 }
 
+// As remote_add adds: integers come round.
+template <class T>
+[[nodiscard]] T sum_of(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    using Unsigned = std::make_unsigned_t<T>;
+    return static_cast<T>(
+        static_cast<Unsigned>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b)));
+  } else {
+    return static_cast<T>(a + b);
+  }
+}
+
 template <class T>
 bool same(Checks& checks, const T& seen, const T& expected) {
   if constexpr (std::is_arithmetic_v<T>)
@@ -87,7 +99,7 @@ Result<void> everybody_adds(Team& team) {
         if (row >= 1 && row <= sum_rows && col < sum_cols)
           for (std::uint32_t rank = 0; rank < fabric.size(); ++rank)
             for (std::int64_t i = 0; i < rounds * lanes; ++i)
-              expected = static_cast<T>(expected + addend<T>(rank, source.at(row - 1, col)));
+              expected = sum_of(expected, addend<T>(rank, source.at(row - 1, col)));
         same<T>(checks, static_cast<T>(fabric.local(target)[target.at(row, col)]), expected);
       }
     }

@@ -20,7 +20,10 @@ class EpochExchange {
     Epoch epoch;
     Target<F> mine;
     Target<F> theirs;
-    std::uint32_t count;  // of threads that have a peer; 0 where one has several, or nobody has any
+    // Of threads that have a peer; 0 where one has several, or nobody has any. The same to all
+    // threads, even where the fabric has refused something to some: they go one way.
+    std::uint32_t count;
+    std::uint32_t sends;  // count, or 0 in a thread that may not notify
   };
 
   EpochExchange() = default;
@@ -40,16 +43,15 @@ class EpochExchange {
     const Rank peer = to_the_right(fabric, step < peers ? step : peers);
     const Target<F> mine(fabric, rows_.from(fabric.lane(), fabric.rank()), peer);
     const Target<F> theirs(fabric, rows_.from(fabric.lane(), peer), fabric.rank());
-    const bool known = mine.valid() && theirs.valid();
-    const bool one_each = known && peers > 0 && peers <= fabric.threads();
-    return {epoch, mine, theirs, held(one_each ? peers : 0)};
+    const std::uint32_t count = peers <= fabric.threads() ? peers : 0;
+    return {epoch, mine, theirs, held(count), held(mine.valid() ? count : 0)};
   }
 
   // Called by all threads of the lane, after a converge: what they wrote before is deposited.
   template <Fabric F>
   MUSTER_FN void announce(F& fabric, const State<F>& state, Order order) const {
     // Pairs with the peer's wait below on the cell that this rank writes.
-    if (fabric.thread() < state.count)
+    if (fabric.thread() < state.sends)
       state.mine.notify(fabric, state.epoch.value, NotifyOp::set, order);
     if (state.count != 0) [[likely]]
       return;

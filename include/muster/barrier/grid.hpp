@@ -77,7 +77,7 @@ class GridBarrier {
   struct State {
     std::uint32_t sum;  // that is waited for
     Target<F> shared;
-    std::uint32_t lanes;  // 0 where nobody is to be met
+    std::uint32_t lanes;  // 0 where nobody is to be met; the same to all threads
 
     [[nodiscard]] MUSTER_FN bool meets() const { return lanes != 0; }
   };
@@ -91,7 +91,7 @@ class GridBarrier {
   template <Fabric F>
   MUSTER_FN State<F> at(F& fabric, std::uint32_t sum) const {
     const Target<F> shared(fabric, rows_.from(Lane{0}, Rank{0}), fabric.rank());
-    return {sum, shared, held(shared.valid() && fabric.lanes() > 1 ? fabric.lanes() : 0)};
+    return {sum, shared, held(fabric.lanes() > 1 ? fabric.lanes() : 0)};
   }
 
   template <Fabric F>
@@ -105,7 +105,7 @@ class GridBarrier {
   // Pairs with the waits of the rank's lanes below.
   template <Fabric F>
   MUSTER_FN static void deposit(F& fabric, const State<F>& state, Order order) {
-    if (fabric.thread() == 0 && state.meets())
+    if (fabric.thread() == 0 && state.meets() && state.shared.valid())
       state.shared.notify(fabric, 1, NotifyOp::add, order, Scope::device);
   }
 

@@ -111,8 +111,10 @@ class SystemBarrier {
   MUSTER_FN WaitStatus await(F& fabric, const State<F>& state, BarrierUse use) const {
     // Thread 0 speaks below for what all threads have acquired here.
     const WaitStatus status = exchange_.await(fabric, state.exchange, use.wait);
-    // A lane that has not heard from everybody must not say so.
-    if (!state.grid.meets() || status != WaitStatus::ok) return status;
+    if (!state.grid.meets()) return status;
+    // A lane that has not heard from everybody must not say so. It meets all the same, as often as
+    // one that has.
+    if (status != WaitStatus::ok) return fabric.converge(status);
     GridBarrier::deposit(fabric, state.grid,
                          use.wait == Order::acquire ? Order::release : use.notify);
     return grid_.await(fabric, state.grid, use);

@@ -10,7 +10,7 @@ namespace muster {
 
 // A fabric may look an address up once: resolve(signal, owner) returns what its notify takes in
 // place of the signal and the rank, and wait_converge below in place of the signal. One that is not
-// valid() (the fabric has refused the signal or the rank) must not be used.
+// valid() (the fabric has refused the signal or the rank) must not be notified; a wait on it fails.
 template <class F>
 concept ResolvingFabric = Fabric<F> && requires(F& fabric, Signal signal, Rank owner) {
   fabric.notify(fabric.resolve(signal, owner), 1U, NotifyOp::set, Order::release, Scope::system);
