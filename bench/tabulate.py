@@ -86,7 +86,7 @@ def main(arguments):
     if not runs:
         sys.exit(f"there is no result in {directory}: run ./dev bench")
     # Sizes and variants stay in the order in which they were measured.
-    runs.sort(key=lambda run: (run["fabric"] != "host", run["topic"], run["as"], run["ranks"]))
+    runs.sort(key=lambda run: (run["fabric"] != "host", run["topic"], run["as"], run["ranks"], run["date"]))
     lines = ["# Results", "", "Written by bench/tabulate.py; README.md says how to read it.", ""]
     for run in runs:
         lines.extend(section(run))

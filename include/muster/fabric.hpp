@@ -45,6 +45,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "muster/types.hpp"
@@ -258,15 +259,41 @@ MUSTER_FN void for_each_index(const F& fabric, std::int64_t count, Visit&& visit
   for (std::int64_t index = fabric.thread(); index < count; index += fabric.threads()) visit(index);
 }
 
+// What a call moves: so many elements, in chunks, of the type that element_code names. No rows: it
+// moves nothing.
+struct Moved {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t chunk_rows = 0;  // 0: in one piece
+  std::int64_t chunk_cols = 0;
+  std::uint64_t element = 0;
+};
+
+enum class ElementKind : std::uint8_t { floating = 1, integer, natural, other };
+
+// The bytes of an element, and above them its kind.
+template <class T>
+inline constexpr std::uint64_t element_code =
+    sizeof(T) | static_cast<std::uint64_t>(std::is_floating_point_v<T> ? ElementKind::floating
+                                           : !std::is_integral_v<T>    ? ElementKind::other
+                                           : std::is_signed_v<T>       ? ElementKind::integer
+                                                                       : ElementKind::natural)
+                    << 32U;
+
 // A call that every rank of the team makes alike on this lane: its name, and what must agree.
 struct Call {
+  static constexpr std::uint64_t no_cell = ~std::uint64_t{0};
+
   const char* name = "";
-  std::uint64_t detail[2] = {0, 0};
+  std::uint64_t detail[2] = {0, 0};  // its first cell, or no_cell; whatever else
+  Moved moved{};
 };
 
 // Tells the fabric of a call that is about to be made. A fabric that can compare (the host's in a
 // verifying run) reports ranks that make different calls, by name, where they would hang otherwise;
-// for the others it is nothing at all.
+// for the others it is nothing at all. Compared are the calls of one number, counted on each lane
+// of each rank: so a call that is described is described by all ranks. Ranks that are eight
+// described calls apart or more are not compared.
 template <class F>
 MUSTER_FN void describe(F& fabric, const Call& call) {
   if constexpr (requires { fabric.describe(call); }) fabric.describe(call);

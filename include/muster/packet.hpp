@@ -2,11 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include "muster/barrier/epoch.hpp"
 #include "muster/fabric.hpp"
 
 namespace muster {
+
+namespace detail {
+// Named outside the functions that ask for it: see TileOf.
+template <class F, class T, std::int64_t R, std::int64_t C>
+using TileFor = decltype(std::declval<F&>().template tile<T, R, C>());
+}  // namespace detail
 
 // In each call every rank sends one tile of R x C elements of T to every peer, and receives one
 // from each:
@@ -22,6 +30,9 @@ namespace muster {
 // A slot of call k is written again in call k+2, by a rank that has received the packets of call
 // k+1 from its reader, which had read call k before it sent them. So nobody may be left out of a
 // call: a rank with nothing to say sends its tile all the same.
+//
+// All ranks make the same exchange with tiles of the same shape and type. Where they differ, a
+// verifying run names both (muster::describe).
 //
 // Who counts: the calling lane, its own counter, which is the flag of the last call. Flag 0 is
 // what cleared slots hold. After 2^32 - 1 calls the count comes round: then begin() meets the
@@ -44,18 +55,23 @@ class PacketExchange {
   // The flag of this call; called by all threads of the lane.
   template <PacketFabric F>
   [[nodiscard]] MUSTER_FN std::uint32_t begin(F& fabric) const {
+    describe(fabric, Call{"PacketExchange",
+                          {counts_.first.cell, 0},
+                          {.rows = R, .cols = C, .element = element_code<T>}});
     const std::uint32_t last = fabric.counter(counts_.epoch(fabric.lane()));
     return last == ~0U ? renew(fabric) : last + 1;
   }
 
   template <PacketFabric F, class Tile>
   MUSTER_FN void put(F& fabric, std::uint32_t flag, Rank peer, Tile& tile) const {
+    check_tile<F, Tile>();
     fabric.put_packets(slots_, peer, place(fabric.lane(), flag, fabric.rank()), tile, flag);
   }
 
   // This thread's status: go on to end() with the worst of them.
   template <PacketFabric F, class Tile>
   MUSTER_FN WaitStatus wait(F& fabric, std::uint32_t flag, Rank peer, Tile& tile) const {
+    check_tile<F, Tile>();
     return fabric.wait_packets(tile, slots_, place(fabric.lane(), flag, peer), flag);
   }
 
@@ -73,6 +89,12 @@ class PacketExchange {
 
  private:
   static constexpr std::int64_t lines = packet_lines<T>(R * C);
+
+  template <class F, class Tile>
+  MUSTER_FN static constexpr void check_tile() {
+    static_assert(std::is_same_v<std::remove_const_t<Tile>, detail::TileFor<F, T, R, C>>,
+                  "the tile is not fabric.tile<T, R, C>() of the exchange's T, R and C");
+  }
 
   // Where the writer's tile of this call lies.
   [[nodiscard]] MUSTER_FN std::int64_t place(Lane lane, std::uint32_t flag, Rank writer) const {

@@ -45,10 +45,28 @@ template <class F, class To, class From>
          !is_run(transfer, Box{0, 0, transfer.chunks.chunk_rows, transfer.chunks.chunk_cols});
 }
 
+// Is all of it one chunk, and that one run of elements? Then it is one operation of the fabric.
+template <class To, class From>
+[[nodiscard]] MUSTER_FN constexpr bool is_whole_run(const Transfer<To, From>& transfer) {
+  const Region& region = transfer.region;
+  return transfer.chunks.chunk_rows == region.rows && transfer.chunks.chunk_cols == region.cols &&
+         is_run(transfer, Box{0, 0, region.rows, region.cols});
+}
+
+// move(to_at, from_at, count) for such a one.
+template <class To, class From, class Move>
+MUSTER_FN constexpr void move_whole(const Transfer<To, From>& transfer, Move&& move) {
+  const Region& region = transfer.region;
+  move(transfer.to.at(region.to.row, region.to.col),
+       transfer.from.at(region.from.row, region.from.col), region.rows * region.cols);
+}
+
 // Runs of all chunks. Pipelined: at most two chunks are in flight.
 template <class F, class To, class From, class Move, class MoveAsync>
 MUSTER_FN void move_runs(F& fabric, const Transfer<To, From>& transfer, Move&& move,
                          MoveAsync&& move_async) {
+  if (is_whole_run(transfer)) [[likely]]
+    return move_whole(transfer, move);
   Pieces chunks = chunks_of(transfer);
   bool odd = false;
   for (Box chunk; chunks.next(chunk); odd = !odd) {
@@ -72,6 +90,20 @@ MUSTER_FN void copy_runs(F& fabric, const Transfer<To, From>& transfer, Copy&& c
 }
 
 }  // namespace detail
+
+// Says that every rank makes a transfer of this shape as its next described call on this lane: a
+// halo that all of them push, a get from each neighbour. A put or get by itself is one-sided and
+// need not match anything, so nobody but the protocol knows. Ranks whose elements, extents or
+// chunks differ get an error that names both in a verifying run (muster::describe); elsewhere it is
+// nothing at all. `name` is what the error calls the transfer.
+template <Fabric F, class To, class From>
+MUSTER_FN void describe(F& fabric, const char* name, const Transfer<To, From>& transfer) {
+  using T = typename Transfer<To, From>::value_type;
+  describe(fabric, Call{name,
+                        {Call::no_cell, transfer.chunks.pipeline},
+                        {transfer.region.rows, transfer.region.cols, transfer.chunks.chunk_rows,
+                         transfer.chunks.chunk_cols, element_code<T>}});
+}
 
 // An asynchronous transfer that is not known to be complete. Until it is, the source of a put must
 // not be written and the target of a get not be read.
@@ -168,14 +200,10 @@ template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
 MUSTER_FN void put_signal(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
                           Rank peer, Signal signal, std::uint32_t value,
                           NotifyOp op = NotifyOp::set, Path path = Path::automatic) {
-  const Region& region = transfer.region;
-  const bool whole =
-      transfer.chunks.chunk_rows == region.rows && transfer.chunks.chunk_cols == region.cols;
-  if (path != Path::staged && whole &&
-      detail::is_run(transfer, Box{0, 0, region.rows, region.cols})) {
-    fabric.put_signal(transfer.to, peer, transfer.to.at(region.to.row, region.to.col),
-                      transfer.from, transfer.from.at(region.from.row, region.from.col),
-                      region.rows * region.cols, signal, value, op);
+  if (path != Path::staged && detail::is_whole_run(transfer)) [[likely]] {
+    detail::move_whole(transfer, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+      fabric.put_signal(transfer.to, peer, to_at, transfer.from, from_at, count, signal, value, op);
+    });
     return;
   }
   put<R, C>(fabric, transfer, peer, path);

@@ -80,6 +80,9 @@ struct Topic {
   std::function<Result<std::string>()> devices{};
 };
 
+// The topic's contenders, without the peers that the request does not name.
+[[nodiscard]] std::vector<Contender> contenders_of(const Topic& topic, const Request& request);
+
 // Every topic of this build. A new one is added here and nowhere else (topics.cpp).
 [[nodiscard]] const std::vector<Topic>& topics();
 

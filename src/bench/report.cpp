@@ -13,15 +13,6 @@ namespace {
 
 constexpr double noticeable = 0.05;  // of the cores
 
-const char* name_of(As as) {
-  switch (as) {
-    case As::processes: return "processes";
-    case As::threads: return "threads";
-    case As::gpus: return "GPUs";
-  }
-  return "";
-}
-
 const char* name_of(Role role) {
   switch (role) {
     case Role::floor: return "floor";
@@ -125,6 +116,15 @@ nlohmann::json contender_json(const Measured& one, const Bases& bases) {
 }
 
 }  // namespace
+
+const char* name_of(As as) {
+  switch (as) {
+    case As::processes: return "processes";
+    case As::threads: return "threads";
+    case As::gpus: return "GPUs";
+  }
+  return "";
+}
 
 std::string table(const Report& report) {
   const Request& request = report.request;

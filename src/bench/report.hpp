@@ -27,6 +27,8 @@ struct Report {
   const std::vector<Measured>& measured;
 };
 
+[[nodiscard]] const char* name_of(As as);  // "processes"
+
 // The table, then one line for each contender without times. Ends with a newline.
 [[nodiscard]] std::string table(const Report& report);
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <vector>
+
 #include "bench/barrier/barrier.hpp"
 #include "bench/contender.hpp"
 #include "bench/gpu/gpu.hpp"
@@ -12,6 +15,16 @@ const std::vector<Topic>& topics() {
     for (Topic& topic : gpu_topics()) topics.push_back(std::move(topic));
     return topics;
   }();
+  return all;
+}
+
+std::vector<Contender> contenders_of(const Topic& topic, const Request& request) {
+  std::vector<Contender> all = topic.contenders(request);
+  std::erase_if(all, [&](const Contender& one) {
+    const auto& wanted = request.peers;
+    return one.role == Role::peer &&
+           std::find(wanted.begin(), wanted.end(), one.group) == wanted.end();
+  });
   return all;
 }
 

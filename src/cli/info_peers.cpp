@@ -35,6 +35,8 @@ Section peers_section() {
   // Part of every system that muster runs on.
   section.findings.push_back(yes_or_no("std_barrier", {}));
   section.findings.push_back(yes_or_no("pthread_barrier", {}));
+  section.findings.push_back(yes_or_no(
+      "ucx_perftest", find_program("ucx_perftest") ? "" : "ucx_perftest is not on the PATH"));
   const auto mpirun = find_program("mpirun");
   if (!mpirun) {
     section.findings.push_back(yes_or_no("mpi", "mpirun is not on the PATH"));

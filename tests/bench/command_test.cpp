@@ -4,11 +4,15 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "xml.hpp"
 
 namespace {
 
@@ -47,6 +51,10 @@ class JsonFile {
   [[nodiscard]] nlohmann::json parsed() const {
     std::ifstream file(path_);
     return nlohmann::json::parse(file);
+  }
+  [[nodiscard]] std::string text() const {
+    std::ifstream file(path_);
+    return {std::istreambuf_iterator<char>(file), {}};
   }
 
  private:
@@ -139,6 +147,102 @@ TEST(BenchBarrier, MpiRunsBesideMuster) {
   EXPECT_TRUE(has(ended.output, "best peer: MPI_Barrier")) << ended.output;
 }
 
+TEST(BenchTransfers, MpiRunsBesideMuster) {
+#if !defined(MUSTER_HAS_PEER_MPI)
+  GTEST_SKIP() << "CMake found no MPI";
+#endif
+  for (const auto& [topic, peers] : std::vector<std::pair<std::string, std::vector<std::string>>>{
+           {"notify", {"MPI_Put of a flag"}},
+           {"put --sizes 8", {"MPI_Put, flush, flag"}},
+           {"get --sizes 4K", {"flag, MPI_Get, flush"}},
+           {"remote_add --sizes 64", {"MPI_Accumulate, flush, flag"}},
+           {"packet --sizes 64", {"MPI_Put, flush, MPI_Barrier", "MPI_Alltoall"}}}) {
+    const Ended ended = bench(std::string(topic).append(" -n 3 --peer mpi ").append(tiny));
+    EXPECT_EQ(ended.status, 0) << ended.output;
+    EXPECT_TRUE(has(ended.output, "best peer: MPI_") || has(ended.output, "best peer: flag, MPI_"))
+        << ended.output;
+    for (const std::string& peer : peers)
+      EXPECT_TRUE(has(ended.output, peer + "  ")) << peer << ended.output;
+    EXPECT_FALSE(has(ended.output, "failed")) << ended.output;
+  }
+}
+
+TEST(BenchTransfers, APeerThatIsNotThereGetsOneLine) {
+  const Ended ended = bench("put --sizes 8 " + tiny, "PATH=/nonexistent");
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_TRUE(has(ended.output, "not measured: MPI_Put, flush, flag: m")) << ended.output;
+  EXPECT_TRUE(has(ended.output, "not measured: ucx_perftest ucp_put_lat: ucx_perftest is not on"))
+      << ended.output;
+}
+
+TEST(BenchTransfers, UcxRunsBesideMuster) {
+  if (std::system("command -v ucx_perftest >/dev/null") != 0)
+    GTEST_SKIP() << "ucx_perftest is not installed";
+  Ended ended = bench("put --sizes 64 --peer ucx " + tiny);
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_TRUE(has(ended.output, "best peer: ucx_perftest ucp_put_lat")) << ended.output;
+  ended = bench("put --sizes 64 -n 3 --peer ucx " + tiny);
+  EXPECT_TRUE(has(ended.output, "measures 2 ranks, not 3")) << ended.output;
+}
+
+TEST(BenchTransfers, JsonHoldsOneReportForEachSize) {
+  const JsonFile file;
+  const Ended ended =
+      bench("packet --sizes 8:128:4,8K --peer mpi --json " + file.path() + " " + tiny);
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  const nlohmann::json all = file.parsed();
+  std::vector<std::uint64_t> sizes;
+  for (const nlohmann::json& report : all) sizes.push_back(report.at("bytes"));
+  EXPECT_EQ(sizes, (std::vector<std::uint64_t>{8, 32, 128, 8192}));
+  for (const nlohmann::json& report : all)
+    for (const nlohmann::json& contender : report.at("contenders"))
+      EXPECT_FALSE(contender.value("failed", false)) << contender;
+}
+
+TEST(BenchTransfers, JsonOfOneReportIsItself) {
+  const JsonFile file;
+  const Ended ended = bench("put --sizes 8 --peer mpi --json " + file.path() + " " + tiny);
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  EXPECT_EQ(file.parsed().at("bytes"), 8);
+}
+
+TEST(BenchSvg, IsDrawnOverSizesOrRanks) {
+  const JsonFile file;
+  for (const std::string what : {"put --sizes 8:128:4 --peer mpi", "barrier -n 2,3 --peer std"}) {
+    const Ended ended =
+        bench(std::string(what).append(" --svg ").append(file.path()).append(" ").append(tiny));
+    ASSERT_EQ(ended.status, 0) << ended.output;
+    const std::string svg = file.text();
+    EXPECT_TRUE(svg.starts_with("<svg ")) << svg;
+    EXPECT_TRUE(svg.ends_with("</svg>\n")) << svg;
+    for (const std::string& name : what.starts_with("put")
+                                       ? std::vector<std::string>{"put_signal, wait", "128 B"}
+                                       : std::vector<std::string>{"EpochBarrier", "std::barrier"})
+      EXPECT_TRUE(has(svg, ">" + name + "<")) << name << svg;
+    if (muster::bench::have_python()) {
+      EXPECT_EQ(muster::bench::ask_xml(svg, "root.tag == E + \"svg\""), "True");
+    }
+  }
+}
+
+TEST(BenchSvg, WhatCannotBeWrittenIsAFailure) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  const Ended ended = bench("put --sizes 8,64 --peer mpi --svg /dev/full " + tiny);
+  EXPECT_EQ(ended.status, 1) << ended.output;
+  EXPECT_TRUE(has(ended.output, "/dev/full could not be written in full")) << ended.output;
+}
+
+TEST(BenchBarrier, SeveralNumbersOfRanksAreOneTableEach) {
+  const JsonFile file;
+  const Ended ended = bench("barrier -n 2,3 --peer std --json " + file.path() + " " + tiny);
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  EXPECT_TRUE(has(ended.output, "barrier on 2 ranks")) << ended.output;
+  EXPECT_TRUE(has(ended.output, "\n\nbarrier on 3 ranks")) << ended.output;
+  const nlohmann::json all = file.parsed();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[1].at("ranks"), 3);
+}
+
 struct Wrong {
   const char* arguments;
   const char* says;
@@ -163,6 +267,19 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"barrier --peer mpi,xyz", "xyz"}, Wrong{"barrier --rounds 0", "--rounds"},
                     Wrong{"barrier --repeat 65", "--repeat"}, Wrong{"barrier --calls 0", "--calls"},
                     Wrong{"barrier --fabric tin", "tin"}, Wrong{"barrier --nonsense", "--nonsense"},
+                    Wrong{"put --sizes 6", "'6' is not a multiple of 4"},
+                    Wrong{"put --sizes 8,huge", "'huge' is not a size"},
+                    Wrong{"get --sizes 64:8", "'64:8' falls"},
+                    Wrong{"packet --sizes 8:64:0", "factor of '8:64:0' is '0'"},
+                    Wrong{"put --sizes", "--sizes"}, Wrong{"barrier --sizes 8", "--sizes"},
+                    Wrong{"get --peer ucx", "ucx"},
+                    Wrong{"barrier -n 2,1 --rounds 1", "Value 1 not in range 2 to 1024"},
+                    Wrong{"put --sizes 8:64 --svg /nonexistent/x.svg",
+                          "/nonexistent/x.svg cannot be written"},
+                    Wrong{"put --sizes 8 --svg x.svg", "here it is -n 2 and --sizes 8"},
+                    Wrong{"put -n 2,3 --sizes 8:32 --svg x.svg",
+                          "and not both; here it is -n 2,3 and --sizes 8,16,32"},
+                    Wrong{"barrier -n 4 --svg x.svg", "a chart needs several numbers of ranks"},
                     Wrong{"barrier --json /nonexistent/x.json", "/nonexistent/x.json"}));
 
 }  // namespace

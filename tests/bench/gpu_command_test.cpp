@@ -10,6 +10,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "xml.hpp"
 
 namespace {
 
@@ -58,6 +62,11 @@ class BenchGpu : public testing::Test {
   [[nodiscard]] nlohmann::json parsed() const {
     std::ifstream file(json());
     return nlohmann::json::parse(file);
+  }
+  [[nodiscard]] fs::path svg() const { return place_ / "out.svg"; }
+  [[nodiscard]] std::string drawn() const {
+    std::ifstream file(svg());
+    return {std::istreambuf_iterator<char>(file), {}};
   }
 
  private:
@@ -136,6 +145,47 @@ TEST_F(BenchGpu, JsonHoldsATableForEachSizeAndVariant) {
   }
 }
 
+std::vector<std::uint64_t> sizes_in(const nlohmann::json& tables) {
+  std::vector<std::uint64_t> sizes;
+  for (const nlohmann::json& table : tables)
+    if (sizes.empty() || sizes.back() != table.at("bytes")) sizes.push_back(table.at("bytes"));
+  return sizes;
+}
+
+TEST_F(BenchGpu, SizesMayBeWordsAndRanges) {
+  stand_in_for("muster-bench-gpu");
+  const Ended ended =
+      bench("--fabric gpu packet --sizes 1K:16K:4,128K --json " + json().string() + quick);
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  EXPECT_EQ(sizes_in(parsed()), (std::vector<std::uint64_t>{1024, 4096, 16384, 131072}));
+}
+
+TEST_F(BenchGpu, TheSizesAreThoseOfTheFabricUnlessAskedFor) {
+  stand_in_for("muster-bench-gpu");
+  const Ended ended = bench("packet --fabric gpu --json " + json().string() + quick);
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  EXPECT_EQ(sizes_in(parsed()), (std::vector<std::uint64_t>{1024, 4096, 16384, 65536, 131072}));
+}
+
+TEST_F(BenchGpu, AChartHasALineForEachContenderAndVariant) {
+  stand_in_for("muster-bench-gpu");
+  const Ended ended = bench("--fabric gpu put --sizes 4K:16K --svg " + svg().string() + quick);
+  ASSERT_EQ(ended.status, 0) << ended.output;
+  for (const char* text :
+       {"muster bench put: 2 x Imagined GPU, fabric gpu", "bare, one way", "bare, both ways",
+        "EpochBarrier, one way", "EpochBarrier, both ways", "4 KiB", "16 KiB"})
+    EXPECT_TRUE(has(drawn(), ">" + std::string(text) + "<")) << text << drawn();
+  if (muster::bench::have_python()) {
+    EXPECT_EQ(muster::bench::ask_xml(drawn(), "root.tag == E + \"svg\""), "True");
+  }
+}
+
+TEST_F(BenchGpu, AChartOfWhatIsSkippedSaysSo) {
+  const Ended ended = bench("--fabric gpu put --svg " + svg().string());
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_TRUE(has(drawn(), "SKIPPED: muster-bench-gpu is not beside muster")) << drawn();
+}
+
 TEST_F(BenchGpu, APeerThatCannotRunGetsOneLine) {
   stand_in_for("muster-bench-gpu");
   stand_in_for("muster-peer-nvshmem");
@@ -190,10 +240,14 @@ TEST_F(BenchGpu, WhatCannotBeMeantIsAClearErrorAndExitsWith2) {
         Wrong{"--fabric gpu barrier --peer mpi", "beside mpi; there are: cas, nccl"},
         Wrong{"--fabric gpu packet --peer nccl", "there are: none"},
         Wrong{"--fabric gpu grid -n 2", "-n"}, Wrong{"--fabric gpu barrier --sizes 8", "--sizes"},
-        Wrong{"--fabric gpu packet --sizes 100", "100 is not a multiple of 1024 from 1024 to"},
-        Wrong{"--fabric gpu packet --sizes 262144", "262144 is not a multiple of 1024"},
-        Wrong{"--fabric gpu put --sizes 24", "24 is not a multiple of 16"},
-        Wrong{"--fabric gpu put --sizes 0", "0 is not a multiple of 16"},
+        Wrong{"--fabric gpu packet --sizes 100", "'100' is not a multiple of 1K from 1K to 128K"},
+        Wrong{"--fabric gpu packet --sizes 262144", "'262144' is not a multiple of 1K"},
+        Wrong{"--fabric gpu packet --sizes 1K:256K", "'256K' is not a multiple of 1K"},
+        Wrong{"--fabric gpu packet --sizes huge", "'huge' is not a size"},
+        Wrong{"--fabric gpu put --sizes 24", "'24' is not a multiple of 16 from 16 to 1G"},
+        Wrong{"--fabric gpu put --sizes 0", "'0' is not a multiple of 16"},
+        Wrong{"--fabric gpu barrier --svg x.svg", "barrier on gpu has neither sizes nor a choice"},
+        Wrong{"--fabric gpu put --sizes 4K --svg x.svg", "here it is --sizes 4K"},
         Wrong{"--fabric gpu put --json /nonexistent/x", "/nonexistent/x"}}) {
     const Ended ended = bench(wrong.arguments);
     EXPECT_EQ(ended.status, 2) << wrong.arguments << ended.output;

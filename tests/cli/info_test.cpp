@@ -62,6 +62,8 @@ TEST(Info, LooksForPeersOnThePath) {
   const json peers = info({.environment = {{"PATH", "/nowhere"}}}).at("peers");
   EXPECT_EQ(peers.at("mpi"), false);
   EXPECT_EQ(peers.at("mpi_why"), "mpirun is not on the PATH");
+  EXPECT_EQ(peers.at("ucx_perftest"), false);
+  EXPECT_EQ(peers.at("ucx_perftest_why"), "ucx_perftest is not on the PATH");
 }
 
 // A driver of two devices, which exists as a library that is loaded in its place.

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <type_traits>
 
 #include "muster/fabric.hpp"
@@ -69,7 +70,7 @@ class Tile {
   static constexpr std::int64_t rows = R;
   static constexpr std::int64_t cols = C;
 
-  Tile() : elements_(std::make_unique<T[]>(static_cast<std::size_t>(R * C))) {}
+  Tile() : elements_(new (std::align_val_t{alignment}) T[R * C]()) {}
 
   template <class Visit>
   void each(Visit&& visit) {
@@ -83,7 +84,16 @@ class Tile {
   [[nodiscard]] static constexpr std::size_t index(std::int64_t row, std::int64_t col) {
     return static_cast<std::size_t>(row * C + col);
   }
-  std::unique_ptr<T[]> elements_;
+
+  // A tile begins on a cache line: copies of whole lines then touch no more lines than they hold.
+  static constexpr std::size_t alignment = cell_stride < alignof(T) ? alignof(T) : cell_stride;
+  struct Free {
+    void operator()(T* elements) const {
+      static_assert(std::is_trivially_destructible_v<T>);
+      ::operator delete[](elements, std::align_val_t{alignment});
+    }
+  };
+  std::unique_ptr<T[], Free> elements_;
 };
 
 class Fabric {
@@ -318,15 +328,22 @@ class Fabric {
     return std::atomic_ref<std::uint32_t>(cell_of(signal, owner)).load(order);
   }
 
-  [[nodiscard]] WaitStatus block(Signal signal, Rank owner, Compare compare, std::uint32_t value,
-                                 std::memory_order order) {
-    // A peer on another core answers within some hundred polls; a pause instruction costs as much
-    // as its answer.
+  // Polls as long as a peer on another core may be expected to answer: within some hundred polls,
+  // so a pause instruction, which costs as much as its answer, comes after those.
+  template <class Holds>
+  [[nodiscard]] bool spin(Holds&& holds) const {
     constexpr std::uint32_t eager = 256;
     for (std::uint32_t poll = 0; poll <= context_.spins; ++poll) {
-      if (satisfies(load(signal, owner, order), compare, value)) return WaitStatus::ok;
+      if (holds()) return true;
       if (poll >= eager) relax();
     }
+    return false;
+  }
+
+  [[nodiscard]] WaitStatus block(Signal signal, Rank owner, Compare compare, std::uint32_t value,
+                                 std::memory_order order) {
+    const bool seen = spin([&] { return satisfies(load(signal, owner, order), compare, value); });
+    if (seen) return WaitStatus::ok;
     return wait_slowly(signal, owner, compare, value, order);
   }
 
@@ -354,6 +371,19 @@ class Fabric {
   template <class T>
   [[nodiscard]] bool admits(const char* what, WindowRef<T> window, Rank peer, std::int64_t at,
                             std::int64_t count);
+
+  // The rank's part of a window that is there.
+  template <class T>
+  [[nodiscard]] T* memory_of(WindowRef<T> window, Rank peer) const;
+  template <class T>
+  [[nodiscard]] bool both_fit(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from,
+                              std::int64_t from_at, std::int64_t count, Rank peer) const;
+  template <class T>
+  void move(T* target, std::int64_t to_at, const T* source, std::int64_t from_at,
+            std::int64_t count);
+  template <class T>
+  void move_slowly(const char* const (&names)[2], WindowRef<T> to, Rank to_rank, std::int64_t to_at,
+                   WindowRef<T> from, Rank from_rank, std::int64_t from_at, std::int64_t count);
 
   void compare_call(const Call& call);
   [[nodiscard]] bool admits_slowly(Signal signal, Rank peer);

@@ -1,23 +1,22 @@
 #include "bench/barrier/barrier.hpp"
 
-#include <algorithm>
 #include <utility>
+
+#include "bench/mpi.hpp"
 
 namespace muster::bench {
 
 namespace {
 
+std::vector<Contender> mpi_barriers(const Request&) {
+  return {mpi_contender("MPI_Barrier", "barrier", 0)};
+}
+
 std::vector<Contender> barriers(const Request& request) {
   std::vector<Contender> all;
   for (const auto list : {floor_barriers, bare_barriers, muster_barriers, mpi_barriers,
-                          std_barriers, pthread_barriers}) {
-    for (Contender& contender : list(request)) {
-      const bool wanted = contender.role != Role::peer ||
-                          std::find(request.peers.begin(), request.peers.end(), contender.group) !=
-                              request.peers.end();
-      if (wanted) all.push_back(std::move(contender));
-    }
-  }
+                          std_barriers, pthread_barriers})
+    for (Contender& contender : list(request)) all.push_back(std::move(contender));
   return all;
 }
 

@@ -15,6 +15,5 @@ namespace muster::bench {
 [[nodiscard]] std::vector<Contender> muster_barriers(const Request& request);
 [[nodiscard]] std::vector<Contender> std_barriers(const Request& request);
 [[nodiscard]] std::vector<Contender> pthread_barriers(const Request& request);
-[[nodiscard]] std::vector<Contender> mpi_barriers(const Request& request);
 
 }  // namespace muster::bench

@@ -77,13 +77,10 @@ std::vector<Contender> contenders(const std::string& topic, const std::vector<st
   if (own == nullptr) return {};
   Result<std::vector<Contender>> listed = own->list(topic, request);
   if (!listed) return {absent("muster", "", listed.error())};
-  std::vector<Contender> all;
-  for (Contender& contender : *listed)
-    if (contender.role != Role::peer || is_wanted(contender.group, request))
-      all.push_back(std::move(contender));
+  std::vector<Contender> all = std::move(*listed);
   for (const Library& library : libraries()) {
     const bool here = std::find(peers.begin(), peers.end(), library.peer) != peers.end();
-    if (!here || !is_wanted(library.peer, request)) continue;
+    if (!here || !is_wanted(library.peer, request)) continue;  // its program is not started
     for (Contender& contender : of_library(library, topic, request))
       all.push_back(std::move(contender));
   }
@@ -99,8 +96,8 @@ Result<std::string> devices() {
   return own->devices();
 }
 
-Topic gpu_topic(std::string name, std::string unit, std::string summary,
-                std::vector<std::string> peers, std::vector<std::string> variants) {
+Topic gpu_topic(const std::string& name, std::string unit, std::string summary,
+                const std::vector<std::string>& peers, std::vector<std::string> variants) {
   Topic topic{.name = name,
               .fabric = "gpu",
               .unit = std::move(unit),

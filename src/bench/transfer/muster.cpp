@@ -14,7 +14,19 @@ namespace muster::bench {
 
 namespace {
 
-// setup(team) makes the windows; what it returns makes, in the lane, one call: call(fabric, epoch).
+struct Neighbours {
+  Rank right;
+  Rank left;
+};
+
+template <class F>
+Neighbours neighbours_of(const F& fabric) {
+  const std::uint32_t rank = fabric.rank().value;
+  return {Rank{(rank + 1) % fabric.size()}, Rank{(rank + fabric.size() - 1) % fabric.size()}};
+}
+
+// setup(team) makes the windows; what it returns makes, in the lane and before the clock starts,
+// what one call needs besides; and that is called: setup(team)(fabric, around)(epoch).
 template <class Setup>
 Contender contender(const char* name, const Request& request, const Setup& setup) {
   const auto run = [as = request.as, setup](const Plan& plan) {
@@ -25,12 +37,13 @@ Contender contender(const char* name, const Request& request, const Setup& setup
                                .lanes = 1};
       return muster::run(options, [&](Team& team) {
         pin(plan, team.rank().value);
-        const auto call = setup(team);
+        const auto make = setup(team);
         return team.lane([&](auto& fabric) {
+          auto call = make(fabric, neighbours_of(fabric));
           WaitStatus status = WaitStatus::ok;
           std::uint32_t epoch = 0;
           time_blocks(plan, logs[fabric.rank().value], [&] {
-            status = call(fabric, ++epoch);
+            status = call(++epoch);
             return status == WaitStatus::ok;
           });
           return status;
@@ -39,15 +52,6 @@ Contender contender(const char* name, const Request& request, const Setup& setup
     });
   };
   return Contender{.name = name, .role = Role::muster, .as = request.as, .run = run};
-}
-
-template <class F>
-Rank right_of(const F& fabric) {
-  return Rank{(fabric.rank().value + 1) % fabric.size()};
-}
-template <class F>
-Rank left_of(const F& fabric) {
-  return Rank{(fabric.rank().value + fabric.size() - 1) % fabric.size()};
 }
 
 struct Message {
@@ -63,45 +67,6 @@ Message make_message(Team& team, std::uint64_t bytes) {
   return {(*team.signals(1))[0], *make_transfer(target, source)};
 }
 
-Contender muster_notify(const Request& request) {
-  return contender("notify, wait", request, [](Team& team) {
-    return [signal = (*team.signals(1))[0]](auto& fabric, std::uint32_t epoch) {
-      fabric.notify(signal, right_of(fabric), epoch, NotifyOp::set);
-      return fabric.wait(signal, Compare::ge, epoch);
-    };
-  });
-}
-
-Contender muster_put(const Request& request) {
-  return contender("put_signal, wait", request, [bytes = request.bytes](Team& team) {
-    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
-      put_signal(fabric, message.transfer, right_of(fabric), message.signal, epoch);
-      return fabric.wait(message.signal, Compare::ge, epoch);
-    };
-  });
-}
-
-Contender muster_get(const Request& request) {
-  return contender("notify, wait, get", request, [bytes = request.bytes](Team& team) {
-    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
-      fabric.notify(message.signal, right_of(fabric), epoch, NotifyOp::set);
-      const WaitStatus status = fabric.wait(message.signal, Compare::ge, epoch);
-      if (status == WaitStatus::ok) get(fabric, message.transfer, left_of(fabric));
-      return status;
-    };
-  });
-}
-
-Contender muster_add(const Request& request) {
-  return contender("remote_add, notify, wait", request, [bytes = request.bytes](Team& team) {
-    return [message = make_message(team, bytes)](auto& fabric, std::uint32_t epoch) {
-      remote_add(fabric, message.transfer, right_of(fabric));
-      fabric.notify(message.signal, right_of(fabric), epoch, NotifyOp::set);
-      return fabric.wait(message.signal, Compare::ge, epoch);
-    };
-  });
-}
-
 // To every peer: puts, a barrier, and what arrived into a tile, as packets do. Two targets take
 // turns: the barrier of the next call tells that a target has been read.
 template <std::int64_t elements>
@@ -110,17 +75,19 @@ Contender put_and_barrier(const Request& request) {
     const auto source = *team.window<float>({elements});
     const auto target = *team.window<float>({2 * std::int64_t{team.size()}, elements});
     const EpochBarrier barrier(team);
-    return [=](auto& fabric, std::uint32_t epoch) {
-      static thread_local auto tile = fabric.template tile<float, 1, elements>();
-      const std::int64_t first = epoch % 2 * fabric.size();
-      for_each_peer(fabric, [&](Rank peer) {
-        fabric.put(target, peer, target.at(first + fabric.rank().value, 0), source, 0, elements);
-      });
-      const WaitStatus status = barrier.sync(fabric);
-      for_each_peer(fabric, [&](Rank peer) {
-        fabric.load(tile, target, Box{first + peer.value, 0, 1, elements});
-      });
-      return status;
+    return [=](auto& fabric, Neighbours) {
+      return [=, &fabric,
+              tile = fabric.template tile<float, 1, elements>()](std::uint32_t epoch) mutable {
+        const std::int64_t first = epoch % 2 * fabric.size();
+        for_each_peer(fabric, [&](Rank peer) {
+          fabric.put(target, peer, target.at(first + fabric.rank().value, 0), source, 0, elements);
+        });
+        const WaitStatus status = barrier.sync(fabric);
+        for_each_peer(fabric, [&](Rank peer) {
+          fabric.load(tile, target, Box{first + peer.value, 0, 1, elements});
+        });
+        return status;
+      };
     };
   });
 }
@@ -130,16 +97,17 @@ template <std::int64_t elements>
 Contender packets(const Request& request) {
   return contender("packets", request, [](Team& team) {
     const PacketExchange<float, 1, elements> exchange(team);
-    return [exchange](auto& fabric, std::uint32_t) {
-      static thread_local auto mine = fabric.template tile<float, 1, elements>();
-      static thread_local auto theirs = fabric.template tile<float, 1, elements>();
-      const std::uint32_t flag = exchange.begin(fabric);
-      WaitStatus status = WaitStatus::ok;
-      for_each_peer(fabric, [&](Rank peer) { exchange.put(fabric, flag, peer, mine); });
-      for_each_peer(fabric, [&](Rank peer) {
-        status = worst(status, exchange.wait(fabric, flag, peer, theirs));
-      });
-      return exchange.end(fabric, flag, status);
+    return [exchange](auto& fabric, Neighbours) {
+      return [exchange, &fabric, mine = fabric.template tile<float, 1, elements>(),
+              theirs = fabric.template tile<float, 1, elements>()](std::uint32_t) mutable {
+        const std::uint32_t flag = exchange.begin(fabric);
+        WaitStatus status = WaitStatus::ok;
+        for_each_peer(fabric, [&](Rank peer) { exchange.put(fabric, flag, peer, mine); });
+        for_each_peer(fabric, [&](Rank peer) {
+          status = worst(status, exchange.wait(fabric, flag, peer, theirs));
+        });
+        return exchange.end(fabric, flag, status);
+      };
     };
   });
 }
@@ -149,56 +117,70 @@ std::vector<Contender> both(const Request& request) {
   return {put_and_barrier<elements>(request), packets<elements>(request)};
 }
 
-std::vector<Contender> packet_contenders(const Request& request) {
-  switch (request.bytes) {
-    case 64: return both<16>(request);
-    case 512: return both<128>(request);
-    case 1024: return both<256>(request);
-    case 4096: return both<1024>(request);
-    case 8192: return both<2048>(request);
-    default:
-      return {{.name = "packets",
-               .as = request.as,
-               .why_not = "tiles of 64, 512, 1024, 4096 and 8192 bytes are compiled in"}};
-  }
-}
+constexpr std::uint64_t least_tile = 8;
+constexpr std::uint64_t most_tile = 8192;
 
-Topic topic(std::string name, std::string unit, std::string summary, Sizes sizes,
-            std::function<std::vector<Contender>(const Request&)> contenders) {
-  return Topic{.name = std::move(name),
-               .fabric = "host",
-               .unit = std::move(unit),
-               .summary = std::move(summary),
-               .peers = {},
-               .contenders = std::move(contenders),
-               .sizes = std::move(sizes)};
+// A tile's size is known when it is compiled: every power of two is.
+template <std::uint64_t bytes = least_tile>
+std::vector<Contender> packet_contenders(const Request& request) {
+  if (request.bytes == bytes) return both<bytes / sizeof(float)>(request);
+  if constexpr (bytes < most_tile) return packet_contenders<2 * bytes>(request);
+  return {{.name = "packets",
+           .as = request.as,
+           .why_not = "tiles of 8 bytes to 8 KiB are compiled in, each twice the one before"}};
 }
 
 }  // namespace
 
-std::vector<Topic> host_transfers() {
-  const Sizes wide{8, 64, 512, 4096, 32768, 262144, 2097152, 16777216};
-  return {
-      topic("notify", "notify", "A deposit and a wait, beside a bare store", {},
-            [](const Request& r) {
-              return std::vector{bare_notify(r), muster_notify(r)};
-            }),
-      topic("put", "put", "put_signal and wait, beside memcpy and a flag", wide,
-            [](const Request& r) {
-              return std::vector{bare_put(r), muster_put(r)};
-            }),
-      topic("get", "get", "notify, wait and get, beside a flag and memcpy", wide,
-            [](const Request& r) {
-              return std::vector{bare_get(r), muster_get(r)};
-            }),
-      topic("remote_add", "remote_add", "Atomic additions of int32, beside the same by hand",
-            {8, 64, 512, 4096, 32768, 262144},
-            [](const Request& r) {
-              return std::vector{bare_add(r), muster_add(r)};
-            }),
-      topic("packet", "exchange", "Tiles in packets between all ranks, beside put and a barrier",
-            {64, 512, 1024, 4096, 8192}, packet_contenders),
-  };
+Contender muster_notify(const Request& request) {
+  return contender("notify, wait", request, [](Team& team) {
+    return [signal = (*team.signals(1))[0]](auto& fabric, Neighbours around) {
+      return [=, &fabric](std::uint32_t epoch) {
+        fabric.notify(signal, around.right, epoch, NotifyOp::set);
+        return fabric.wait(signal, Compare::ge, epoch);
+      };
+    };
+  });
+}
+
+Contender muster_put(const Request& request) {
+  return contender("put_signal, wait", request, [bytes = request.bytes](Team& team) {
+    return [message = make_message(team, bytes)](auto& fabric, Neighbours around) {
+      return [=, &fabric](std::uint32_t epoch) {
+        put_signal(fabric, message.transfer, around.right, message.signal, epoch);
+        return fabric.wait(message.signal, Compare::ge, epoch);
+      };
+    };
+  });
+}
+
+Contender muster_get(const Request& request) {
+  return contender("notify, wait, get", request, [bytes = request.bytes](Team& team) {
+    return [message = make_message(team, bytes)](auto& fabric, Neighbours around) {
+      return [=, &fabric](std::uint32_t epoch) {
+        fabric.notify(message.signal, around.right, epoch, NotifyOp::set);
+        const WaitStatus status = fabric.wait(message.signal, Compare::ge, epoch);
+        if (status == WaitStatus::ok) get(fabric, message.transfer, around.left);
+        return status;
+      };
+    };
+  });
+}
+
+Contender muster_add(const Request& request) {
+  return contender("remote_add, notify, wait", request, [bytes = request.bytes](Team& team) {
+    return [message = make_message(team, bytes)](auto& fabric, Neighbours around) {
+      return [=, &fabric](std::uint32_t epoch) {
+        remote_add(fabric, message.transfer, around.right);
+        fabric.notify(message.signal, around.right, epoch, NotifyOp::set);
+        return fabric.wait(message.signal, Compare::ge, epoch);
+      };
+    };
+  });
+}
+
+std::vector<Contender> muster_packets(const Request& request) {
+  return packet_contenders(request);
 }
 
 }  // namespace muster::bench

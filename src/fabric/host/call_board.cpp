@@ -17,16 +17,44 @@ Name words_of(const char* name) {
   return words;
 }
 
-std::string in_words(const std::string& name, std::uint64_t first, std::uint64_t second) {
+using Words = std::array<std::uint64_t, 5>;
+
+Words words_of(const Moved& moved) {
+  const auto word = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  return {word(moved.rows), word(moved.cols), word(moved.chunk_rows), word(moved.chunk_cols),
+          moved.element};
+}
+
+std::string element_name(std::uint64_t code) {
+  const std::uint64_t bytes = code & 0xffffffffU;
+  switch (static_cast<ElementKind>(code >> 32U)) {
+    case ElementKind::floating: return fmt::format("float{}", 8 * bytes);
+    case ElementKind::integer: return fmt::format("int{}", 8 * bytes);
+    case ElementKind::natural: return fmt::format("uint{}", 8 * bytes);
+    case ElementKind::other: break;
+  }
+  return fmt::format("elements of {} bytes", bytes);
+}
+
+std::string in_words(const std::string& name, std::uint64_t first, std::uint64_t second,
+                     const Words& moved) {
   if (second == set_up_call) return name;
-  return second == 0 ? fmt::format("{} (cell {})", name, first)
-                     : fmt::format("{} (cell {}, {})", name, first, second);
+  std::string text = name;
+  const auto [rows, cols, chunk_rows, chunk_cols, element] = moved;
+  if (rows != 0 || cols != 0)
+    text += fmt::format(" of {} x {} {}", rows, cols, element_name(element));
+  if (chunk_rows != 0 || chunk_cols != 0)
+    text += fmt::format(" in chunks of {} x {}{}", chunk_rows, chunk_cols,
+                        second != 0 ? ", pipelined" : "");
+  if (first == Call::no_cell) return text;
+  return text + (second == 0 ? fmt::format(" (cell {})", first)
+                             : fmt::format(" (cell {}, {})", first, second));
 }
 
 }  // namespace
 
 std::string to_string(const Call& call) {
-  return in_words(call.name, call.detail[0], call.detail[1]);
+  return in_words(call.name, call.detail[0], call.detail[1], words_of(call.moved));
 }
 
 void CallBoard::write(std::uint32_t lane, std::uint64_t number, const Call& call) {
@@ -35,6 +63,8 @@ void CallBoard::write(std::uint32_t lane, std::uint64_t number, const Call& call
   const Name name = words_of(call.name);
   for (std::size_t i = 0; i < name.size(); ++i) record.name[i].store(name[i]);
   for (std::size_t i = 0; i < 2; ++i) record.detail[i].store(call.detail[i]);
+  const Words moved = words_of(call.moved);
+  for (std::size_t i = 0; i < moved.size(); ++i) record.moved[i].store(moved[i]);
   // All of it is sequentially consistent: of two ranks that write and then look at each other, at
   // least one sees the other's record (store buffering).
   record.number.store(number);
@@ -47,10 +77,14 @@ std::string CallBoard::differs(std::uint32_t lane, std::uint64_t number, const C
   for (std::size_t i = 0; i < name.size(); ++i) name[i] = record.name[i].load();
   const std::uint64_t first = record.detail[0].load();
   const std::uint64_t second = record.detail[1].load();
+  Words moved{};
+  for (std::size_t i = 0; i < moved.size(); ++i) moved[i] = record.moved[i].load();
   if (record.number.load() != number) return {};
   if (second == set_up_call && call.detail[1] == set_up_call) return {};
-  if (name == words_of(call.name) && first == call.detail[0] && second == call.detail[1]) return {};
-  return in_words(reinterpret_cast<const char*>(name.data()), first, second);
+  if (name == words_of(call.name) && first == call.detail[0] && second == call.detail[1] &&
+      moved == words_of(call.moved))
+    return {};
+  return in_words(reinterpret_cast<const char*>(name.data()), first, second, moved);
 }
 
 }  // namespace muster::host

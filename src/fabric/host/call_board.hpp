@@ -22,13 +22,15 @@ struct alignas(64) CallRecord {
   std::atomic<std::uint64_t> number;  // the lane's first call is 1; 0 while it is written
   std::array<std::atomic<std::uint64_t>, name_words> name;
   std::array<std::atomic<std::uint64_t>, 2> detail;
+  std::array<std::atomic<std::uint64_t>, 5> moved;  // the members of Moved
 };
 
-// The calls of one rank: for each lane the latest few. No peer is further behind, for a call that
-// brings ranks together cannot be left before all have entered it.
+// The calls of one rank: for each lane the latest few. A peer that is further behind is not
+// compared; behind a call that brings ranks together it cannot be, for nobody leaves that before
+// all have entered it.
 struct CallBoard {
   static constexpr std::uint32_t lanes = 64;  // lanes beyond are not compared
-  static constexpr std::uint32_t laps = 16;
+  static constexpr std::uint32_t laps = 8;
 
   std::array<std::array<CallRecord, laps>, lanes> records;
 
@@ -40,7 +42,7 @@ struct CallBoard {
                                     const Call& call) const;
 };
 
-// "EpochBarrier (cell 12)"
+// "EpochBarrier (cell 12)", "halo of 4 x 6 float32 in chunks of 2 x 6"
 [[nodiscard]] std::string to_string(const Call& call);
 
 }  // namespace muster::host

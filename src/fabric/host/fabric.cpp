@@ -83,6 +83,7 @@ bool Fabric::admits_slowly(Signal signal, Rank peer) {
 
 bool Fabric::knows(const char* what, std::uint32_t segment, std::uint64_t offset,
                    std::uint64_t bytes) {
+  if (context_.watch->rejected()) return false;  // what it would move could pass for a right call
   const TeamContext& team = context_.watch->team();
   if (segment == 0 && team.holding(Allocation::Kind::memory, offset, bytes) != nullptr) return true;
   if (team.segments().holds(segment, offset, bytes)) return true;

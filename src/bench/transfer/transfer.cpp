@@ -1,0 +1,75 @@
+#include "bench/transfer/transfer.hpp"
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "bench/mpi.hpp"
+#include "bench/ucx.hpp"
+
+namespace muster::bench {
+
+namespace {
+
+using List = std::vector<Contender>;
+
+// What the topics share.
+Topic topic(std::string name, std::string unit, std::string summary, Sizes sizes,
+            std::function<List(const Request&)> contenders) {
+  return Topic{.name = std::move(name),
+               .fabric = "host",
+               .unit = std::move(unit),
+               .summary = std::move(summary),
+               .peers = {"mpi"},
+               .contenders = std::move(contenders),
+               .sizes = std::move(sizes)};
+}
+
+Topic put_topic(const Sizes& sizes) {
+  Topic put =
+      topic("put", "put", "put_signal and wait, beside memcpy and a flag, and MPI_Put", sizes,
+            [](const Request& r) {
+              return List{bare_put(r), muster_put(r),
+                          mpi_contender("MPI_Put, flush, flag", "put", r.bytes), ucx_put(r)};
+            });
+  put.peers.emplace_back("ucx");
+  return put;
+}
+
+List packet_contenders(const Request& request) {
+  List all = muster_packets(request);
+  all.push_back(mpi_contender("MPI_Put, flush, MPI_Barrier", "exchange_by_puts", request.bytes));
+  all.push_back(mpi_contender("MPI_Alltoall", "exchange_by_alltoall", request.bytes));
+  return all;
+}
+
+}  // namespace
+
+std::vector<Topic> host_transfers() {
+  const Sizes wide{8, 64, 512, 4096, 32768, 262144, 2097152, 16777216};
+  return {
+      topic("notify", "notify", "A deposit and a wait, beside a bare store and MPI_Put", {},
+            [](const Request& r) {
+              return List{bare_notify(r), muster_notify(r),
+                          mpi_contender("MPI_Put of a flag", "notify", 0)};
+            }),
+      put_topic(wide),
+      topic("get", "get", "notify, wait and get, beside a flag and memcpy, and MPI_Get", wide,
+            [](const Request& r) {
+              return List{bare_get(r), muster_get(r),
+                          mpi_contender("flag, MPI_Get, flush", "get", r.bytes)};
+            }),
+      topic("remote_add", "remote_add",
+            "Atomic additions of int32, beside the same by hand and MPI_Accumulate",
+            {8, 64, 512, 4096, 32768, 262144},
+            [](const Request& r) {
+              return List{bare_add(r), muster_add(r),
+                          mpi_contender("MPI_Accumulate, flush, flag", "add", r.bytes)};
+            }),
+      topic("packet", "exchange",
+            "Tiles in packets between all ranks, beside put and a barrier, and MPI",
+            {64, 512, 1024, 4096, 8192}, packet_contenders),
+  };
+}
+
+}  // namespace muster::bench

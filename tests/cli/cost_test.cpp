@@ -1,0 +1,120 @@
+// `muster cost` against the closed forms: what it counts on the model is what the docstrings say.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+
+namespace muster {
+namespace {
+
+using nlohmann::json;
+using testing::Command;
+using testing::muster;
+
+std::vector<std::string> with(std::vector<std::string> words,
+                              const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return muster(words);
+}
+
+// The cards of all ranks, which must agree: the first one.
+json card(const std::vector<std::string>& arguments) {
+  Command command(with({"cost", "--json"}, arguments));
+  EXPECT_EQ(command.wait(), 0) << command.err();
+  const json all = json::parse(command.out(), nullptr, false);
+  EXPECT_TRUE(all.is_object()) << command.out();
+  if (!all.is_object()) return {};
+  const json first = all.at("per_rank").at(0);
+  for (const json& one : all.at("per_rank")) EXPECT_EQ(one, first);
+  return first;
+}
+
+json expected(std::uint64_t rounds, std::uint64_t notifies, std::uint64_t waits,
+              std::uint64_t bytes, std::uint64_t own = 0) {
+  return {{"rounds", rounds}, {"notifies", notifies}, {"notifies_to_itself", own},
+          {"waits", waits},   {"flushes", 0},         {"bytes", bytes}};
+}
+
+// P ranks and B bytes; the bytes are those of a lane times the lanes.
+TEST(Cost, ATransferMovesItsBytesAndNothingElse) {
+  for (const std::uint64_t ranks : {2U, 5U})
+    for (const std::uint64_t bytes : {8U, 4096U}) {
+      const std::vector<std::string> shape{"-n", std::to_string(ranks), "--bytes",
+                                           std::to_string(bytes)};
+      for (const char* profile : {"direct", "rdma"})
+        for (const char* name : {"put", "get", "remote_add"}) {
+          std::vector<std::string> arguments{name, "--profile", profile};
+          arguments.insert(arguments.end(), shape.begin(), shape.end());
+          EXPECT_EQ(card(arguments), expected(0, 0, 0, bytes)) << name << ' ' << profile;
+        }
+    }
+}
+
+TEST(Cost, APutSignalIsOneDepositAndOneWait) {
+  EXPECT_EQ(card({"put_signal", "-n", "4", "--bytes", "64K"}), expected(1, 1, 1, 65536));
+  EXPECT_EQ(card({"put_signal", "-n", "3", "--lanes", "2", "--bytes", "8"}), expected(1, 2, 2, 16));
+}
+
+TEST(Cost, APacketExchangeIsATileForEachPeer) {
+  for (const std::uint64_t ranks : {2U, 3U, 8U})
+    for (const std::uint64_t bytes : {8U, 512U, 8192U})
+      EXPECT_EQ(
+          card({"packet_exchange", "-n", std::to_string(ranks), "--bytes", std::to_string(bytes)}),
+          expected(1, 0, ranks - 1, (ranks - 1) * bytes));
+}
+
+TEST(Cost, BarriersMoveNothing) {
+  EXPECT_EQ(card({"epoch_barrier", "-n", "5"}), expected(1, 4, 4, 0));
+  EXPECT_EQ(card({"credit_barrier", "-n", "5"}), expected(1, 4, 4, 0, 4));
+  EXPECT_EQ(card({"dissemination_barrier", "-n", "5"}), expected(3, 3, 3, 0));
+}
+
+TEST(Cost, TheTableNamesTheSize) {
+  Command command(muster({"cost", "put", "-n", "2"}));
+  ASSERT_EQ(command.wait(), 0) << command.err();
+  EXPECT_NE(command.out().find("put: one call of 1024 B, 2 ranks"), std::string::npos)
+      << command.out();
+  EXPECT_NE(command.out().find("1024\n"), std::string::npos) << command.out();
+}
+
+struct Wrong {
+  std::vector<std::string> arguments;
+  int status;
+  const char* says;
+  friend void PrintTo(const Wrong& wrong, std::ostream* out) {
+    for (const std::string& word : wrong.arguments) *out << word << ' ';
+  }
+};
+
+class WrongCost : public ::testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongCost, IsAClearError) {
+  Command command(with({"cost"}, GetParam().arguments));
+  EXPECT_EQ(command.wait(), GetParam().status);
+  EXPECT_NE(command.err().find(GetParam().says), std::string::npos) << command.err();
+  EXPECT_EQ(command.out(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Arguments, WrongCost,
+    ::testing::Values(
+        Wrong{{}, 2, "name"},
+        Wrong{{"nonsense"}, 2, "there is no protocol 'nonsense'; there are put"},
+        Wrong{{"put", "--bytes", "6"}, 2, "--bytes: '6' is not a multiple of 4"},
+        Wrong{{"put", "--bytes", "lots"}, 2, "--bytes: 'lots' is not a size"},
+        Wrong{{"put", "--bytes", "-8"}, 2, "'-8' is not a size"},
+        Wrong{{"put", "--bytes", "2M"}, 2, "--bytes is '2M' for put; the model counts up to 1M"},
+        Wrong{{"put", "--bytes", "1M", "-n", "200"}, 2, "the model holds up to 64M in all"},
+        Wrong{{"packet_exchange", "--bytes", "12"}, 2, "a power of two from 8 to 8K"},
+        Wrong{{"epoch_barrier", "--bytes", "8"}, 2, "epoch_barrier has no size to choose; put"},
+        Wrong{{"put", "-n", "0"}, 2, "Value 0 not in range 1 to 256"},
+        Wrong{{"put", "--lanes", "65"}, 2, "Value 65 not in range 1 to 64"},
+        Wrong{{"put", "--profile", "tin"}, 2, "--profile is 'tin'; it must be sc, direct or rdma"},
+        Wrong{{"broken/set_epilogue"}, 1, "is not correct here"}));
+
+}  // namespace
+}  // namespace muster

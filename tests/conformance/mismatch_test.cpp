@@ -1,0 +1,181 @@
+// Ranks that make different calls in one place get an error that names both sides, soon, and not a
+// hang: packets and transfers. (Barriers and set-up calls: host_team_test, bad_input_test.)
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "muster/muster.hpp"
+#include "muster/packet.hpp"
+#include "muster/transfer.hpp"
+#include "support/board.hpp"
+#include "support/checks.hpp"
+
+namespace muster {
+namespace {
+
+using testing::Board;
+using testing::Checks;
+using Words = std::vector<std::string>;
+using Body = std::function<Result<void>(Team&)>;
+
+class Mismatch : public ::testing::TestWithParam<RunAs> {
+ protected:
+  void SetUp() override { setenv("MUSTER_VERIFY", "1", 1); }
+  void TearDown() override { unsetenv("MUSTER_VERIFY"); }
+
+  // What each rank's body returned, in words; empty where all was well.
+  std::vector<std::string> outcomes(std::uint32_t ranks, const Body& body) const {
+    const Board board;
+    const RunOptions options{.ranks = ranks, .as = GetParam(), .timeout = std::chrono::seconds(20)};
+    (void)run(options, [&](Team& team) {
+      Result<void> ended;
+      try {
+        ended = body(team);
+      } catch (const Failure& failure) {
+        ended = failure.error();
+      }
+      board[team.rank().value].report(ended);
+    });
+    std::vector<std::string> texts;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      EXPECT_TRUE(board[rank].reported) << "rank " << rank << " did not end";
+      texts.emplace_back(board[rank].failed ? board[rank].text.data() : "");
+    }
+    return texts;
+  }
+
+  void expect_named(std::uint32_t ranks, const Body& body, const Words& words) const {
+    for (const std::string& text : outcomes(ranks, body))
+      for (const std::string& word : words)
+        EXPECT_NE(text.find(word), std::string::npos) << word << " is not in: " << text;
+  }
+  void expect_accepted(std::uint32_t ranks, const Body& body) const {
+    for (const std::string& text : outcomes(ranks, body)) EXPECT_EQ(text, "");
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(As, Mismatch, ::testing::Values(threads, processes), [](const auto& one) {
+  return one.param == threads ? "threads" : "processes";
+});
+
+template <class F, class T, std::int64_t R, std::int64_t C>
+WaitStatus exchange_once(F& fabric, const PacketExchange<T, R, C>& exchange) {
+  auto tile = fabric.template tile<T, R, C>();
+  const std::uint32_t flag = exchange.begin(fabric);
+  WaitStatus status = WaitStatus::ok;
+  for_each_peer(fabric, [&](Rank peer) { exchange.put(fabric, flag, peer, tile); });
+  for_each_peer(
+      fabric, [&](Rank peer) { status = worst(status, exchange.wait(fabric, flag, peer, tile)); });
+  return exchange.end(fabric, flag, status);
+}
+
+TEST_P(Mismatch, ExchangesOfOtherShapes) {
+  expect_named(3,
+               [](Team& team) -> Result<void> {
+                 const PacketExchange<float, 5, 7> wide(team);
+                 const PacketExchange<float, 7, 5> tall(team);
+                 return team.lane([&](auto& fabric) {
+                   for (int call = 0; call < 20; ++call)
+                     if (const auto met = exchange_once(fabric, wide); met != WaitStatus::ok)
+                       return met;
+                   return fabric.rank() == Rank{1} ? exchange_once(fabric, tall)
+                                                   : exchange_once(fabric, wide);
+                 });
+               },
+               {"rank 1 called PacketExchange of 7 x 5 float32 (cell ",
+                "called PacketExchange of 5 x 7 float32 (cell ", " on lane 0"});
+}
+
+// The same bytes in the same slots, and numbers all the same that mean something else.
+TEST_P(Mismatch, ExchangesOfOtherElements) {
+  expect_named(2,
+               [](Team& team) -> Result<void> {
+                 const auto run_as = [&](const auto& exchange) {
+                   return team.lane([&](auto& fabric) { return exchange_once(fabric, exchange); });
+                 };
+                 if (team.rank() == Rank{0}) return run_as(PacketExchange<float, 2, 3>(team));
+                 return run_as(PacketExchange<std::uint32_t, 2, 3>(team));
+               },
+               {"PacketExchange of 2 x 3 float32", "PacketExchange of 2 x 3 uint32"});
+}
+
+TEST_P(Mismatch, ExchangesOfOtherSizesAreRefusedAtSetUp) {
+  expect_named(2,
+               [](Team& team) -> Result<void> {
+                 if (team.rank() == Rank{0})
+                   (void)PacketExchange<float, 1, 16>(team);
+                 else
+                   (void)PacketExchange<float, 1, 64>(team);
+                 return {};
+               },
+               {"mismatch", "rank 0", "rank 1"});
+}
+
+TEST_P(Mismatch, AnExchangeAgainstABarrier) {
+  expect_named(2,
+               [](Team& team) -> Result<void> {
+                 const PacketExchange<double, 1, 4> exchange(team);
+                 const EpochBarrier barrier(team);
+                 return team.lane([&](auto& fabric) {
+                   return fabric.rank() == Rank{0} ? exchange_once(fabric, exchange)
+                                                   : barrier.sync(fabric);
+                 });
+               },
+               {"PacketExchange of 1 x 4 float64", "EpochBarrier (cell "});
+}
+
+// All ranks push their halo to the right, as they say; the one whose halo is another is named.
+Body halos(Region odd, Chunks odd_chunks, bool described) {
+  return [=](Team& team) -> Result<void> {
+    const auto target = *team.window<float>({4, 6});
+    const auto source = *team.window<float>({4, 6});
+    const Signals arrived = *team.signals(1);
+    const bool differs = team.rank() == Rank{1};
+    const auto transfer =
+        *make_transfer(target, source, differs ? odd : Region{{}, {}, 4, 3},
+                       differs ? odd_chunks : Chunks{.chunk_rows = 2, .chunk_cols = 3});
+    return team.lane([&](auto& fabric) {
+      for (std::uint32_t call = 1; call <= 30; ++call) {
+        if (described) describe(fabric, "halo", transfer);
+        const Rank right{(fabric.rank().value + 1) % fabric.size()};
+        put_signal(fabric, transfer, right, arrived[0], call);
+        const WaitStatus status = fabric.wait(arrived[0], Compare::ge, call);
+        if (status != WaitStatus::ok) return status;
+      }
+      return WaitStatus::ok;
+    });
+  };
+}
+
+constexpr Region as_the_others{{}, {}, 4, 3};
+constexpr Chunks their_chunks{.chunk_rows = 2, .chunk_cols = 3};
+
+TEST_P(Mismatch, TransfersThatAreDescribedAlike) {
+  expect_named(2, halos({{}, {}, 4, 5}, their_chunks, true),
+               {"halo of 4 x 3 float32 in chunks of 2 x 3",
+                "halo of 4 x 5 float32 in chunks of 2 x 3", "rank 0", "rank 1"});
+  expect_named(
+      2, halos(as_the_others, {}, true),
+      {"halo of 4 x 3 float32 in chunks of 2 x 3", "halo of 4 x 3 float32 in chunks of 4 x 3"});
+  Chunks piped = their_chunks;
+  piped.pipeline = true;
+  expect_named(2, halos(as_the_others, piped, true),
+               {"in chunks of 2 x 3, pipelined", "halo of 4 x 3 float32 in chunks of 2 x 3"});
+}
+
+TEST_P(Mismatch, TransfersThatAgree) {
+  expect_accepted(3, halos(as_the_others, their_chunks, true));
+  // Another place of the same shape is no other call.
+  expect_accepted(3, halos({{0, 3}, {0, 1}, 4, 3}, their_chunks, true));
+}
+
+// A put by itself is one-sided: nobody has to match it.
+TEST_P(Mismatch, TransfersThatNobodyDescribes) {
+  expect_accepted(3, halos({{}, {}, 1, 5}, {}, false));
+}
+
+}  // namespace
+}  // namespace muster
