@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/context/preallocated.hpp>
 #include <exception>
 #include <new>
 
@@ -77,8 +78,12 @@ void Execution::reset() {
 }
 
 void Execution::start(Thread& thread, std::function<void(Thread&)> body) {
+  const boost::context::stack_context stack = stacks_.take();
+  thread.sanitizers.made(stack);
+  thread.sanitizers.enter();  // making a fiber runs its first few instructions
   thread.fiber = boost::context::fiber(
-      std::allocator_arg, StackPool::Allocator{&stacks_},
+      std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
+      StackPool::Allocator{&stacks_},
       [this, &thread, body = std::move(body)](boost::context::fiber&& main) {
         main_ = std::move(main);
         try {
@@ -96,6 +101,7 @@ void Execution::start(Thread& thread, std::function<void(Thread&)> body) {
         thread.state = thread.is_setup ? ThreadState::done : ThreadState::absent;
         return std::move(main_);
       });
+  thread.sanitizers.leave(false);
   ready(thread);
 }
 
@@ -113,7 +119,10 @@ void Execution::ready(Thread& thread) {
 
 void Execution::resume(Thread& thread) {
   running_ = &thread;
-  if (!resume_guarded(thread)) {
+  thread.sanitizers.enter();
+  const bool whole = resume_guarded(thread);
+  thread.sanitizers.leave(!thread.fiber);
+  if (!whole) {
     // What is left of the fiber is lost, and main_ names a place that has been jumped to.
     new (&main_) boost::context::fiber();
     running_ = nullptr;
@@ -195,7 +204,11 @@ void Execution::unwind() {
   unwinding_ = true;
   Execution* const outer = current_execution;
   current_execution = this;
-  for (Thread& thread : threads_) thread.fiber = boost::context::fiber();
+  for (Thread& thread : threads_) {
+    thread.sanitizers.enter();
+    thread.fiber = boost::context::fiber();
+    thread.sanitizers.leave(true);
+  }
   current_execution = outer;
   unwinding_ = false;
 }

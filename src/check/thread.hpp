@@ -10,6 +10,7 @@
 
 #include "check/cell.hpp"
 #include "check/clock.hpp"
+#include "check/fiber_switch.hpp"
 #include "muster/fabric/model.hpp"
 #include "muster/types.hpp"
 
@@ -66,7 +67,8 @@ struct Thread {
   std::uint32_t lanes = 1;
   ThreadState state = ThreadState::absent;
   boost::context::fiber fiber;
-  std::source_location where;  // of the operation that it is in
+  [[no_unique_address]] FiberSwitch sanitizers;  // what they are told when the fiber is resumed
+  std::source_location where;                    // of the operation that it is in
 
   Clock hb;      // happens-before
   Clock cause;   // program order, converge, and every reads-from edge

@@ -14,8 +14,6 @@
 #include <sstream>
 #include <thread>
 
-extern char** environ;
-
 namespace muster::testing {
 namespace {
 
@@ -54,12 +52,13 @@ std::vector<std::string> merged_environment(const std::map<std::string, std::str
     const std::string text = *entry;
     if (!more.contains(text.substr(0, text.find('=')))) all.push_back(text);
   }
-  for (const auto& [name, value] : more) all.push_back(name + "=" + value);
+  for (const auto& [name, value] : more) all.push_back(std::string(name).append("=").append(value));
   return all;
 }
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> all;
+  all.reserve(words.size() + 1);
   for (std::string& word : words) all.push_back(word.data());
   all.push_back(nullptr);
   return all;

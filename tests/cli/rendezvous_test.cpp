@@ -94,6 +94,7 @@ std::function<std::string()> rank_of(const LaunchedBy& self,
 
 std::vector<std::string> texts(const std::vector<std::unique_ptr<Process>>& processes) {
   std::vector<std::string> all;
+  all.reserve(processes.size());
   for (const auto& process : processes) all.push_back(process->text());
   return all;
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <sstream>
 #include <thread>
 
 #include "cli/command.hpp"
@@ -72,9 +73,10 @@ TEST(RunOutput, TaggedLinesArriveWholeAndInOrder) {
       ASSERT_EQ(line.front(), '[') << line;
       const auto rank = static_cast<std::size_t>(line[1] - '0');
       ASSERT_LT(rank, next.size()) << line;
-      const std::string number = std::to_string(rank);
-      ASSERT_EQ(line, "[" + number + "] " + stream + " " + number + " " +
-                          std::to_string(next[rank]++) + " and more text");
+      std::ostringstream expected;
+      expected << '[' << rank << "] " << stream << ' ' << rank << ' ' << next[rank]++
+               << " and more text";
+      ASSERT_EQ(line, expected.str());
     }
     EXPECT_EQ(next, std::vector<int>(ranks, lines + 1)) << stream;
   }

@@ -70,7 +70,7 @@ struct Things {
 
 // Rank 0 does something wrong in a lane, while rank 1 waits for it.
 template <class Bad>
-std::function<Result<void>(Team&)> in_a_lane(Bad bad, Words words) {
+std::function<Result<void>(Team&)> in_a_lane(Bad bad, const Words& words) {
   return [bad, words](Team& team) -> Result<void> {
     const Things things{*team.window<float>({4, 6}), *team.signals(1)};
     const Result<void> ran = team.lane([&](auto& fabric) {

@@ -82,13 +82,13 @@ void State::flush(std::size_t strand) {
   strands_[strand].knows.hb |= issued_by_lane(strand);
 }
 
-void State::deposit(std::size_t index, Deposit d, std::set<Wrong>& wrong) {
+void State::deposit(std::size_t index, const Deposit& d, std::set<Wrong>& wrong) {
   Cell& cell = cells_[index];
   for (const Deposit& other : cell.deposits) {
     const bool both_add = !other.set && !d.set;
     if (!both_add && !d.must.test(effect(other.operation))) wrong.insert(Wrong::clobber);
   }
-  cell.deposits.push_back(std::move(d));
+  cell.deposits.push_back(d);
 }
 
 void State::tell(const Strand& self, Deposit& d, const Events& transfers) const {

@@ -225,13 +225,14 @@ void State::access(const Knowledge& knows, std::size_t location, AccessKind kind
                    std::set<Wrong>& wrong) {
   // From the latest back to the last write: what is older is before that write, or there was an
   // error.
-  for (auto earlier = accesses_.rbegin(); earlier != accesses_.rend(); ++earlier) {
-    if (earlier->location != location) continue;
-    if (earlier->kind != kind || kind == AccessKind::write) {
-      const Events& before = earlier->kind == AccessKind::read ? knows.ca : knows.hb;
-      if (!before.test(earlier->event)) wrong.insert(Wrong::race);
+  for (std::size_t i = accesses_.size(); i-- > 0;) {
+    const auto& earlier = accesses_[i];
+    if (earlier.location != location) continue;
+    if (earlier.kind != kind || kind == AccessKind::write) {
+      const Events& before = earlier.kind == AccessKind::read ? knows.ca : knows.hb;
+      if (!before.test(earlier.event)) wrong.insert(Wrong::race);
     }
-    if (earlier->kind == AccessKind::write) break;
+    if (earlier.kind == AccessKind::write) break;
   }
   accesses_.push_back({location, kind, event});
 }

@@ -120,7 +120,7 @@ class State {
   void put(std::size_t strand, std::set<Wrong>& wrong);
   void get(std::size_t strand, std::set<Wrong>& wrong);
   void put_deposit(std::size_t strand, const Events& payload, std::set<Wrong>& wrong);
-  void deposit(std::size_t cell, Deposit deposit, std::set<Wrong>& wrong);
+  void deposit(std::size_t cell, const Deposit& deposit, std::set<Wrong>& wrong);
   void flush(std::size_t strand);
   // An access at `location` with what is known at it.
   void access(const Knowledge& knows, std::size_t location, AccessKind kind, std::size_t event,

@@ -146,6 +146,7 @@ void reduce_scatter(Team& team, std::uint32_t calls) {
 }  // namespace
 
 // In set_late a set is unordered with the adds of peers that are in the next call already.
+// NOLINTBEGIN(bugprone-macro-parentheses): the name of a template takes none.
 #define MUSTER_SELF_CLEARING(shape)                                                          \
   MUSTER_CHECK(shape##_add_back, {.ranks = 3, .calls = 3, .group = "self_clearing"}) {       \
     shape<Reset::add_back>(team, calls);                                                     \
@@ -160,6 +161,7 @@ void reduce_scatter(Team& team, std::uint32_t calls) {
   MUSTER_CHECK(shape##_epochs, {.ranks = 3, .calls = 3, .group = "self_clearing"}) {         \
     shape<Reset::epochs>(team, calls);                                                       \
   }
+// NOLINTEND(bugprone-macro-parentheses)
 
 MUSTER_SELF_CLEARING(barrier)
 MUSTER_SELF_CLEARING(broadcast)

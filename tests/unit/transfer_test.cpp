@@ -14,7 +14,6 @@ namespace muster {
 namespace {
 
 using testing::CountingFabric;
-using testing::CountingTeam;
 using testing::Event;
 using testing::Op;
 
@@ -112,6 +111,7 @@ std::vector<Event> moves(const CountingFabric& fabric, Op op) {
 
 std::vector<std::int64_t> sizes(const std::vector<Event>& events) {
   std::vector<std::int64_t> bytes;
+  bytes.reserve(events.size());
   for (const Event& event : events) bytes.push_back(event.bytes / 4);
   return bytes;
 }
