@@ -80,13 +80,12 @@ Contender of_muster(const Run& run) {
 
 // cudaMemcpyPeerAsync cannot be captured; between GPUs that reach each other this does the same.
 Contender copy_engine(const Run& run, Way way) {
-  return in_graph(run.site, "peer", "memcpy", "cudaMemcpyAsync", run.graph,
-                  [=](Rank rank, gpu::Stream stream) {
-                    must(cudaMemcpyAsync(run.target(way, rank), run.source(way, rank),
-                                         static_cast<std::size_t>(run.bytes), cudaMemcpyDefault,
-                                         stream),
-                         "copying");
-                  });
+  return in_graph(
+      run.site, "peer", "memcpy", "cudaMemcpyAsync", run.graph, [=](Rank rank, gpu::Stream stream) {
+        must(cudaMemcpyAsync(run.target(way, rank), run.source(way, rank),
+                             static_cast<std::size_t>(run.bytes), cudaMemcpyDefault, stream),
+             "copying");
+      });
 }
 
 Run make_run(std::uint64_t bytes, const std::string& variant) {
