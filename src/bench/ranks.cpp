@@ -95,7 +95,8 @@ Result<void> judge(const Result<int>& ended, const Capture& err) {
 
 void forget_launcher() {
   for (const char* name : {"MUSTER_JOB_FD", "MUSTER_RANK", "MUSTER_RANKS", "LOCAL_RANK", "RANK",
-                           "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "SLURM_NTASKS"})
+                           "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
+                           "PMIX_RANK", "SLURM_NTASKS", "SLURM_PROCID"})
     unsetenv(name);
 }
 

@@ -77,10 +77,12 @@ TEST(CheckCommand, SaysWhatIsWrongWithItsArguments) {
             "muster check: there is no check 'no_such'; --list names them");
   EXPECT_EQ(refusal({"check", "epoch_barrier", "--profile", "tso"}),
             "muster check: there is no profile 'tso'; there are sc, direct and rdma");
-  EXPECT_EQ(refusal({"cost", "no_such"}),
-            "muster cost: there is no protocol 'no_such'; muster check --list names them");
+  EXPECT_EQ(
+      refusal({"cost", "no_such"}),
+      "muster cost: there is no protocol 'no_such'; there are put, get, put_signal, remote_add, "
+      "packet_exchange, and those of muster check --list");
   EXPECT_EQ(refusal({"cost", "epoch_barrier", "--profile", "tso"}),
-            "muster cost: there is no profile 'tso'; there are sc, direct and rdma");
+            "muster cost: --profile is 'tso'; it must be sc, direct or rdma");
 }
 
 TEST(CheckCommand, TheListHasAHeading) {
