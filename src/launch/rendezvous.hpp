@@ -21,8 +21,9 @@ inline constexpr std::chrono::milliseconds join_deadline{30'000};
 // of ranks, a rank out of range or one that is there already is turned away with the reason, and
 // does not disturb the job.
 //
-// Errors: `expired` when the deadline passes, naming what was awaited; `peer_lost` when rank 0 ends
-// first; what create_fd returned, on all ranks that have come; `system`.
+// Errors: `expired` when the deadline passes, naming what was awaited (a rank that has reached rank
+// 0 waits one second longer, for rank 0 knows who is missing); `peer_lost` when rank 0 ends first;
+// what create_fd returned, on all ranks that have come; `system`.
 [[nodiscard]] Result<int> rendezvous(const LaunchedBy& self,
                                      const std::function<Result<int>()>& create_fd,
                                      std::chrono::milliseconds deadline = join_deadline);

@@ -14,6 +14,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Rank 0 says which ranks are missing when its own deadline passes. Launchers start the ranks some
+// milliseconds apart, so a rank that came before rank 0 would leave just before that, know less,
+// and be named as one that is missing.
+constexpr auto for_rank_0_to_say_why = 1'000ms;
+
 Error expired(const LaunchedBy& self, std::chrono::milliseconds deadline, const std::string& what) {
   Error error{ErrorCode::expired,
               fmt::format("rank {} waited {} {}", self.rank, in_seconds(deadline), what)};
@@ -63,15 +68,17 @@ Result<int> join_rendezvous(const LaunchedBy& self, const Address& address,
   if (!socket) return socket.error();
 
   const int connection = socket->get();
+  const auto with_rank_0 = deadline + for_rank_0_to_say_why;
   std::optional<Answer> answer;
   if (send_hello(connection, self)) {
     pollfd answered{connection, POLLIN, 0};
     int ready = 0;
     do {
-      ready = poll(&answered, 1, left_until(until));
+      ready = poll(&answered, 1, left_until(until + for_rank_0_to_say_why));
     } while (ready < 0 && errno == EINTR);
     if (ready == 0) {
-      return expired(self, deadline, fmt::format("for all {} ranks to come to rank 0", self.ranks));
+      return expired(self, with_rank_0,
+                     fmt::format("for all {} ranks to come to rank 0", self.ranks));
     }
     answer = receive_answer(connection);
   }

@@ -276,6 +276,17 @@ TEST(Rendezvous, RanksThatDoNotComeAreNamedToAll) {
   EXPECT_EQ(text_of(receive_answer(two.get())), expected);
 }
 
+// The deadline of a rank that came before rank 0 passes first, if only by milliseconds.
+TEST(Rendezvous, WhoCameBeforeRankZeroIsNotNamedAsMissing) {
+  const std::string key = new_key();
+  const Process one(rank_of(identity(1, 3, key), 1'700ms));
+  const Process zero(rank_of(identity(0, 3, key), 2s));
+  const std::string expected =
+      "expired: rank 0 waited 2 s for rank 2 of the 3 that mpirun (Open MPI) started";
+  EXPECT_EQ(zero.text(), expected);
+  EXPECT_EQ(one.text(), expected);
+}
+
 TEST(Rendezvous, ARankThatComesAndDiesIsNamed) {
   const std::string key = new_key();
   const Process zero(rank_of(identity(0, 3, key), 2s));
@@ -299,7 +310,7 @@ TEST(Rendezvous, ARankThatWaitsForOthersSaysSo) {
   const Process zero(rank_of(identity(0, 3, key)));
   connect_to(address_of(identity(0, 3, key), 0)).reset();
   const Process one(rank_of(identity(1, 3, key), 2s));
-  EXPECT_EQ(one.text(), "expired: rank 1 waited 2 s for all 3 ranks to come to rank 0");
+  EXPECT_EQ(one.text(), "expired: rank 1 waited 3 s for all 3 ranks to come to rank 0");
 }
 
 // This test stands in for rank 0.
