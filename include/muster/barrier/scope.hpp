@@ -17,10 +17,10 @@ namespace muster {
 //
 // A barrier that offers it has, with State<F> as plain bytes:
 //
-//   State<F> begin(fabric)               what the calls before have left, and addresses; any thread
-//   void announce(fabric, state&, use)   moves the state on, converges, deposits
-//   void keep(fabric, state)             into the counters, by one thread for each
-//   WaitStatus await(fabric, state, use)   waits, and converges at the end
+//   State<F> begin(fabric)                what earlier calls have left, and addresses; any thread
+//   void announce(fabric, state&, use)    moves the state on, converges, deposits
+//   void keep(fabric, state)              into the counters, by one thread for each
+//   WaitStatus await(fabric, state, use)  waits, and converges at the end
 template <class Barrier, Fabric F>
 class BarrierScope {
  public:

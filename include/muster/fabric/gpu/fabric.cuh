@@ -26,6 +26,9 @@ namespace muster::gpu {
 // Rank and lane follow from the block. A block that has several fabrics (of specialised warps, say)
 // gives each its own barrier objects, since they all are the same lane.
 //
+// The threads of a warp come to a converge, or a call that converges, at the same place of the
+// code. At two places (one in each branch of an if, say) a block of several warps hangs.
+//
 // What the kernel leaves in windows must not be read through `const __restrict__` pointers or
 // __ldg: those loads may be served from before an acquire.
 //
@@ -79,7 +82,7 @@ class Fabric {
   // A signal, looked up once for a loop that notifies or awaits it again and again.
   class Target {
    public:
-    // Not where the signal or the rank does not exist. Such a target must not be used.
+    // Not where the signal or the rank does not exist. It must not be notified.
     [[nodiscard]] MUSTER_FN bool valid() const { return word != nullptr; }
 
    private:
@@ -110,8 +113,8 @@ class Fabric {
     return wait_on<Operation::wait>(cell(signal, rank()), compare, value, order, scope);
   }
   // See muster::Target. All threads of a warp poll, whether they need it or not, and leave the loop
-  // together: an exchange of two GPUs takes 0.62 us where they do, and 0.76 where one thread polls
-  // and the others wait for it.
+  // together: where one thread polled and the others waited for it, an exchange of two GPUs took a
+  // fifth longer (two H200, by hand; `muster bench --fabric gpu barrier` shows the whole).
   WaitStatus MUSTER_FN wait_converge(Target target, std::uint32_t count, Compare compare,
                                      std::uint32_t value, Order order, Scope scope) {
     complete_loads();

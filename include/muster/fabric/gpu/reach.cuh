@@ -13,9 +13,8 @@
 
 namespace muster::gpu::detail {
 
-// A wait stands between a deposit and what follows, and a single warp takes some 3 ns for each
-// instruction: so checks are one test of a register where there is nothing to look at, and what is
-// rare is out of line.
+// What a lane does around a wait, its peers wait for: so checks are one test of a register where
+// there is nothing to look at, and what is rare is out of line.
 class Reach {
  public:
   MUSTER_FN Reach(const Handle& handle, Seat seat, std::uint32_t thread)
