@@ -34,3 +34,16 @@ set(MUSTER_HAVE_CUDA TRUE)
 if(NOT CMAKE_CUDA_FLAGS MATCHES "-std=")
   string(APPEND CMAKE_CUDA_FLAGS " -std=c++20")
 endif()
+
+# Programs with kernels that only have to compile and to be right: PTX, little optimised.
+option(MUSTER_CUDA_QUICK "Compile kernels in little time rather than to be fast" OFF)
+set(MUSTER_GPU_PROGRAM_ARCHITECTURES 90 CACHE STRING
+    "Compute capability of the GPU that tests, examples and benchmarks run on")
+if(MUSTER_CUDA_QUICK)
+  set(MUSTER_GPU_PROGRAM_ARCHITECTURES 90-virtual)
+  include(CheckCompilerFlag)
+  check_compiler_flag(CUDA --Ofast-compile=max MUSTER_HAVE_OFAST_COMPILE)
+  if(MUSTER_HAVE_OFAST_COMPILE)
+    string(APPEND CMAKE_CUDA_FLAGS " --Ofast-compile=max")
+  endif()
+endif()

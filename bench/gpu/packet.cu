@@ -73,8 +73,8 @@ __device__ WaitStatus call(F& fabric, const Exchange& exchange, const Floats& fl
   const Box box{0, std::int64_t{fabric.lane().value} * threads, 1, threads};
   auto mine = fabric.template tile<float, 1, threads>();
   auto theirs = fabric.template tile<float, 1, threads>();
+  fabric.load(mine, floats.from, box);  // under way together with the count
   const std::uint32_t flag = exchange.begin(fabric);
-  fabric.load(mine, floats.from, box);
   exchange.put(fabric, flag, peer, mine);
   const WaitStatus status = exchange.wait(fabric, flag, peer, theirs);
   fabric.store(theirs, floats.to, box);

@@ -7,6 +7,7 @@
 
 #include "muster/barrier/epoch.hpp"
 #include "muster/fabric.hpp"
+#include "muster/hints.hpp"
 
 namespace muster {
 
@@ -19,6 +20,7 @@ using TileFor = decltype(std::declval<F&>().template tile<T, R, C>());
 // In each call every rank sends one tile of R x C elements of T to every peer, and receives one
 // from each:
 //
+//   fabric.load(mine, ...);  // on a GPU before begin(): it and the count come in one trip
 //   const std::uint32_t flag = exchange.begin(fabric);
 //   for (each peer) exchange.put(fabric, flag, peer, mine);
 //   for (each peer) status = worst(status, exchange.wait(fabric, flag, peer, theirs));
@@ -26,7 +28,7 @@ using TileFor = decltype(std::declval<F&>().template tile<T, R, C>());
 //
 // Cost per rank and call, P ranks: 1 round, P-1 tiles in packets, no notify, no signal waited for.
 //
-// Slots: two sets for each lane, each with a place for every writer; calls alternate between them.
+// Slots: two for each lane and writer, between which calls alternate.
 // A slot of call k is written again in call k+2, by a rank that has received the packets of call
 // k+1 from its reader, which had read call k before it sent them. So nobody may be left out of a
 // call: a rank with nothing to say sends its tile all the same.
@@ -58,8 +60,10 @@ class PacketExchange {
     describe(fabric, Call{"PacketExchange",
                           {counts_.first.cell, 0},
                           {.rows = R, .cols = C, .element = element_code<T>}});
-    const std::uint32_t last = fabric.counter(counts_.epoch(fabric.lane()));
-    return last == ~0U ? renew(fabric) : last + 1;
+    const std::uint32_t last = held(fabric.counter(counts_.epoch(fabric.lane())));
+    if (last != ~0U) [[likely]]
+      return last + 1;
+    return rarely(fabric, [exchange = *this](F& lane) { return exchange.renew(lane); });
   }
 
   template <PacketFabric F, class Tile>
@@ -98,8 +102,8 @@ class PacketExchange {
 
   // Where the writer's tile of this call lies.
   [[nodiscard]] MUSTER_FN std::int64_t place(Lane lane, std::uint32_t flag, Rank writer) const {
-    const std::int64_t set = (std::int64_t{lane.value} * 2 + (flag & 1U)) * counts_.ranks;
-    return (set + writer.value) * lines;
+    const std::int64_t pair = std::int64_t{lane.value} * counts_.ranks + writer.value;
+    return (pair * 2 + (flag & 1U)) * lines;
   }
 
   template <PacketFabric F>

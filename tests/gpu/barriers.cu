@@ -10,11 +10,8 @@ using namespace muster::gpu_test;
 constexpr std::uint32_t rounds = 200;
 
 gpu::World make_world(const std::vector<int>& devices, std::uint32_t lanes) {
-  return need(gpu::World::create({.devices = devices,
-                                  .lanes = lanes,
-                                  .bytes = 32U << 20U,
-                                  .deadline = patience(),
-                                  .verify = lanes == 2}));  // with checks and without
+  return need(gpu::World::create(
+      {.devices = devices, .lanes = lanes, .bytes = 32U << 20U, .deadline = patience()}));
 }
 
 // `participants` of the block's threads are the lane.
@@ -27,9 +24,12 @@ void exchange_at(const std::vector<int>& devices, const gpu::Shape& shape,
   exchange.skew_ns = skew_ns;
   const std::string what = text_of(devices) + ", " + std::to_string(shape.lanes) + " lanes of " +
                            std::to_string(participants);
+  const auto kernel = world.size() > gpu::near_ranks
+                          ? exchange_kernel<Coop, Barrier, gpu::Ranks::many>
+                          : exchange_kernel<Coop, Barrier>;
   for (std::uint32_t launch = 0; launch < 2; ++launch) {
     exchange.first_round = launch * rounds;
-    need(world.launch(exchange_kernel<Coop, Barrier>, shape, barrier, exchange));
+    need(world.launch(kernel, shape, barrier, exchange));
     const Result<void> end = world.sync();
     expect(end.has_value(), "%s: %s", what.c_str(), end ? "" : to_string(end.error()).c_str());
     if (!end) return;

@@ -101,11 +101,11 @@ template <>
   return threadIdx.x < 32;
 }
 
-template <class Coop, class Barrier>
+template <class Coop, class Barrier, gpu::Ranks team = gpu::Ranks::few>
 __global__ void __launch_bounds__(1024) exchange_kernel(const __grid_constant__ gpu::Handle handle,
                                                         Barrier barrier, Exchange exchange) {
   if (!takes_part<Coop>()) return;
-  gpu::Fabric<Coop> fabric(handle);
+  gpu::Fabric<Coop, team> fabric(handle);
   exchange_rounds(
       fabric, exchange, [&] { return barrier.sync(fabric); }, [&] { return barrier.sync(fabric); });
 }

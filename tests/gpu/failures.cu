@@ -166,6 +166,52 @@ void mistakes() {
   }
 }
 
+// ---- kernels that do not fit the world end at once, however they were launched
+
+template <gpu::Ranks team>
+__global__ void meet_kernel(const __grid_constant__ gpu::Handle handle, EpochBarrier barrier,
+                            WindowRef<std::uint32_t> met) {
+  gpu::Fabric<gpu::Block<64>, team> fabric(handle);
+  const WaitStatus status = barrier.sync(fabric);
+  if (status == WaitStatus::ok && fabric.thread() == 0) ++fabric.local(met)[0];
+}
+
+void more_lanes_than_the_world_has() {
+  gpu::World world =
+      need(gpu::World::create({.devices = {0, 0}, .lanes = 2, .deadline = patience()}));
+  const EpochBarrier barrier(need(world.rows()));
+  const auto met = need(world.window<std::uint32_t>({1}));
+  meet_kernel<gpu::Ranks::few><<<6, 64>>>(world.handle(0), barrier, met);
+  expect(cudaDeviceSynchronize() == cudaSuccess, "the context is unusable");
+  const Result<void> end = world.sync();
+  expect(!end && end.error().code == ErrorCode::invalid_argument &&
+             end.error().what.find("more lanes") != std::string::npos,
+         "3 lanes of 2: %s", end ? "no error" : to_string(end.error()).c_str());
+  expect(fetch(world, met, Rank{0})[0] == 0, "a lane went on");
+  need(world.reset());
+  expect_works(world, "after too many lanes");
+}
+
+void more_ranks_than_the_kernel_is_for() {
+  gpu::World world = need(gpu::World::create({.devices = std::vector<int>(gpu::near_ranks + 1, 0),
+                                              .lanes = 1,
+                                              .bytes = 1U << 20U,
+                                              .deadline = patience()}));
+  const EpochBarrier barrier(need(world.rows()));
+  const auto met = need(world.window<std::uint32_t>({1}));
+  const gpu::Shape shape{.lanes = 1, .threads = 64};
+  need(world.launch(meet_kernel<gpu::Ranks::few>, shape, barrier, met));
+  const Result<void> end = world.sync();
+  expect(!end && end.error().code == ErrorCode::invalid_argument &&
+             end.error().what.find("Ranks::many") != std::string::npos,
+         "9 ranks: %s", end ? "no error" : to_string(end.error()).c_str());
+  need(world.reset());
+  need(world.launch(meet_kernel<gpu::Ranks::many>, shape, barrier, met));
+  need(world.sync());
+  for (std::uint32_t rank = 0; rank < world.size(); ++rank)
+    expect(fetch(world, met, Rank{rank})[0] == 1, "rank %u did not meet the others", rank);
+}
+
 // ---- wrong arguments on the host
 
 template <class T>
@@ -213,5 +259,7 @@ int main(int argc, char** argv) {
               {"deadline_of_counter", [] { deadline_of<CounterBarrier>(0); }},
               {"abort_from_the_host", abort_from_the_host},
               {"mistakes", mistakes},
+              {"more_lanes_than_the_world_has", more_lanes_than_the_world_has},
+              {"more_ranks_than_the_kernel_is_for", more_ranks_than_the_kernel_is_for},
               {"refused_by_the_host", refused_by_the_host}});
 }

@@ -17,8 +17,7 @@ void must(cudaError_t result, const char* doing) {
 }
 
 gpu::World make_world(const std::vector<int>& devices) {
-  return need(gpu::World::create(
-      {.devices = devices, .lanes = 4, .deadline = patience(), .verify = false}));
+  return need(gpu::World::create({.devices = devices, .lanes = 4, .deadline = patience()}));
 }
 
 // The round comes from a counter in the own window: nothing in the launch's arguments changes.

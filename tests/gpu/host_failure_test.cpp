@@ -12,7 +12,7 @@ namespace {
 using namespace muster;
 using gpu_test::HostSite;
 using gpu_test::HostTeam;
-using Fabric = gpu::Fabric<gpu::Thread>;
+using Fabric = gpu::Fabric<gpu::Thread, gpu::Ranks::few, true>;
 
 // The lane of rank 0 of two; the other rank never comes.
 struct Alone {
@@ -174,6 +174,21 @@ TEST(GpuFailure, MoreLanesThanRowsHaveRoomFor) {
   Fabric reader(alone.site.handle(), gpu::Seat{Rank{1}, Lane{0}, 1});
   for (std::uint32_t cell = 0; cell <= after.first.cell; ++cell)
     EXPECT_EQ(reader.read(Signal{0, cell}), 0U) << "cell " << cell;
+}
+
+// A kernel for at most 8 ranks has addresses of no more.
+TEST(GpuFailure, MoreRanksThanTheKernelIsFor) {
+  HostSite site(gpu::near_ranks + 1);
+  HostTeam team(site, Rank{0});
+  const EpochBarrier barrier(team);
+  Fabric fabric(site.handle(), gpu::Seat{Rank{0}, Lane{0}, 1});
+  EXPECT_EQ(gpu::Operation{site.record(Rank{0}).operation}, gpu::Operation::team);
+  EXPECT_EQ(barrier.sync(fabric), WaitStatus::invalid);
+  gpu::Fabric<gpu::Thread, gpu::Ranks::many, true> other(site.handle(),
+                                                         gpu::Seat{Rank{1}, Lane{0}, 1});
+  const Signals all = *team.signals(1);
+  for (std::uint32_t cell = 0; cell <= all.first.cell; ++cell)
+    EXPECT_EQ(other.read(Signal{0, cell}), 0U) << "cell " << cell;
 }
 
 }  // namespace

@@ -71,6 +71,8 @@ class HostSite {
   gpu::Handle handle_;
 };
 
+using HostFabric = gpu::Fabric<gpu::Thread, gpu::Ranks::many, true>;
+
 struct HostAllocation {
   std::uint64_t offset;
 };
@@ -149,8 +151,8 @@ class HostTeam {
 
   template <class Body>
   Result<void> run(std::uint32_t lane, std::uint32_t count, Body& body) {
-    gpu::Fabric<gpu::Thread> fabric(site_->handle(), gpu::Seat{rank_, Lane{lane}, count});
-    using Returned = std::invoke_result_t<Body&, gpu::Fabric<gpu::Thread>&>;
+    HostFabric fabric(site_->handle(), gpu::Seat{rank_, Lane{lane}, count});
+    using Returned = std::invoke_result_t<Body&, HostFabric&>;
     if constexpr (std::is_void_v<Returned>) {
       body(fabric);
       return {};

@@ -10,7 +10,7 @@ set -eu
 build=$1 target=$2
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$target/lib"
-for program in "$build"/tests/gpu/gpu_* "$build"/bin/muster "$build"/bin/muster-bench-gpu \
+for program in "$build"/tests/gpu/gpu_* "$build"/bin/muster "$build"/bin/ring "$build"/bin/muster-bench-gpu \
   "$build"/bin/muster-peer-nccl "$build"/bin/muster-peer-nvshmem; do
   [ -f "$program" ] && [ -x "$program" ] || continue
   strip -o "$target/$(basename "$program")" "$program"

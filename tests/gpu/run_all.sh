@@ -47,6 +47,7 @@ if has tests; then
   for program in probe barriers lanes signals messages transfers types failures graphs streams attach processes; do
     run "test_$program" 75 "$here/gpu_$program"
   done
+  for ranks in 1 2 3 8; do run "test_ring_$ranks" 20 "$here/ring" $ranks; done
 fi
 
 # What `muster info` says of the GPUs, where it was packed.

@@ -6,6 +6,7 @@
 
 #include "muster/barrier/target.hpp"
 #include "muster/fabric.hpp"
+#include "muster/hints.hpp"
 
 namespace muster {
 
@@ -55,9 +56,10 @@ class EpochExchange {
       state.mine.notify(fabric, state.epoch.value, NotifyOp::set, order);
     if (state.count != 0) [[likely]]
       return;
-    for_each_peer(fabric, [&](Rank peer) {
-      fabric.notify(rows_.from(fabric.lane(), fabric.rank()), peer, state.epoch.value,
-                    NotifyOp::set, order);
+    rarely(fabric, [rows = rows_, epoch = state.epoch, order](F& lane) {
+      for_each_peer(lane, [&](Rank peer) {
+        lane.notify(rows.from(lane.lane(), lane.rank()), peer, epoch.value, NotifyOp::set, order);
+      });
     });
   }
 
@@ -66,12 +68,15 @@ class EpochExchange {
   MUSTER_FN WaitStatus await(F& fabric, const State<F>& state, Order order) const {
     if (state.count != 0) [[likely]]
       return state.theirs.wait_converge(fabric, state.count, Compare::ge, state.epoch.value, order);
-    WaitStatus status = WaitStatus::ok;
-    for_each_peer(fabric, [&](Rank peer) {
-      const Signal theirs = rows_.from(fabric.lane(), peer);
-      status = worst(status, fabric.wait(theirs, Compare::ge, state.epoch.value, order));
-    });
-    return fabric.converge(status);
+    const auto all = [rows = rows_, epoch = state.epoch, order](F& lane) {
+      WaitStatus status = WaitStatus::ok;
+      for_each_peer(lane, [&](Rank peer) {
+        const Signal theirs = rows.from(lane.lane(), peer);
+        status = worst(status, lane.wait(theirs, Compare::ge, epoch.value, order));
+      });
+      return status;
+    };
+    return fabric.converge(rarely(fabric, all));
   }
 
   template <Fabric F>

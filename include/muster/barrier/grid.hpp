@@ -5,6 +5,7 @@
 #include "muster/barrier/target.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
+#include "muster/hints.hpp"
 
 namespace muster {
 

@@ -73,12 +73,4 @@ class Target<F> {
   typename F::Target place_;
 };
 
-// What a loop shall keep in a register rather than work out, or fetch, again in each turn.
-[[nodiscard]] MUSTER_FN inline std::uint32_t held(std::uint32_t value) {
-#if defined(__CUDA_ARCH__)
-  asm volatile("" : "+r"(value));
-#endif
-  return value;
-}
-
 }  // namespace muster

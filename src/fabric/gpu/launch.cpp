@@ -1,6 +1,8 @@
 // Launches of a World: what fits, and how it starts.
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "fabric/gpu/cuda_calls.hpp"
 #include "fabric/gpu/state.hpp"
 
@@ -63,10 +65,19 @@ Result<void> check_shape(const World::State& state, const Shape& shape) {
   return {};
 }
 
+// Who asks for checks shall not believe that there are any.
+void note_checks(World::State& state, bool compiled) {
+  if (compiled || !state.verify || state.noted_checks.exchange(true)) return;
+  fmt::print(stderr,
+             "muster: arguments are to be checked in kernels, but a kernel of this program was "
+             "compiled without checks: compile it without -DNDEBUG or with -DMUSTER_VERIFY=1\n");
+}
+
 }  // namespace
 
-Result<void> World::prepare_kernel(const void* kernel, const Shape& shape) {
+Result<void> World::prepare_kernel(const void* kernel, const Shape& shape, bool checks) {
   return attempt([&]() -> Result<void> {
+    note_checks(*state_, checks);
     if (Result<void> good = check_shape(*state_, shape); !good) return good;
     for (const Group& group : state_->groups)
       if (Result<void> fits = check_fit(*state_, group, kernel, shape); !fits) return fits;
@@ -75,8 +86,9 @@ Result<void> World::prepare_kernel(const void* kernel, const Shape& shape) {
 }
 
 Result<void> World::launch_kernel(std::uint32_t number, Stream stream, const void* kernel,
-                                  const Shape& shape, void** arguments) {
+                                  const Shape& shape, bool checks, void** arguments) {
   return attempt([&]() -> Result<void> {
+    note_checks(*state_, checks);
     if (Result<void> good = check_shape(*state_, shape); !good) return good;
     if (number >= state_->groups.size())
       return Error{ErrorCode::invalid_argument, fmt::format("there is no group {}: there are {}",

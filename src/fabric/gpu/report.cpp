@@ -69,6 +69,11 @@ std::string refused(const World::State& state, const ErrorRecord& record) {
   switch (static_cast<Operation>(record.operation)) {
     case Operation::launch:
       return fmt::format("more lanes run than the {} that rows were made for", state.lanes);
+    case Operation::team:
+      return fmt::format(
+          "the kernel is for at most {} ranks and the team has {}: make its fabric "
+          "a gpu::Fabric<..., gpu::Ranks::many>",
+          near_ranks, state.ranks);
     case Operation::window: return "a window of another team, or a rank that does not exist";
     case Operation::tile:
       return "a tile outside of its window or of another team's, or a lane of too few threads";

@@ -1,6 +1,7 @@
 // What a World is made of.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -70,6 +71,7 @@ struct World::State {
   std::uint32_t lanes = 0;
   std::uint32_t team = 0;
   bool verify = false;
+  std::atomic<bool> noted_checks = false;  // that a kernel has none
   std::chrono::nanoseconds deadline{0};
   std::vector<Group> groups;
   std::vector<Bases> segments;

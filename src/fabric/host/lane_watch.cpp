@@ -15,7 +15,11 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-constexpr auto yielding = milliseconds(1);         // how long a wait yields before it sleeps
+constexpr auto yielding = milliseconds(1);  // how long a wait yields before it sleeps
+// Then it takes naps that nobody ends, each twice as long as the one before: a sleep from which it
+// is woken begins with a membarrier, of which the machine does one at a time and which disturbs
+// every core that runs ranks. So only what takes longer than some 6 ms pays for one.
+constexpr auto longest_nap = milliseconds(4);
 constexpr auto look_interval = milliseconds(100);  // between two looks for lost peers
 constexpr auto notice_after = seconds(10);
 
@@ -107,12 +111,18 @@ WaitStatus LaneWatch::attend(Progress& progress, const Awaited& awaited) {
   return WaitStatus::ok;
 }
 
-void LaneWatch::sleep(const Awaited& awaited, const Progress& progress) const {
+void LaneWatch::sleep(const Awaited& awaited, Progress& progress) const {
   std::atomic<std::uint32_t>& sleepers =
       team_.header().rank_records[team_.job_rank_of(awaited.owner)].sleepers;
   const auto deadline = progress.begin + team_.process().timeout;
   const auto until = std::min(progress.next_look, deadline);
   nanoseconds time = std::max(nanoseconds(1000), nanoseconds(until - Clock::now()));
+  if (progress.nap <= longest_nap) {
+    futex_wait(*awaited.word, load(awaited, std::memory_order_relaxed),
+               std::min(time, progress.nap));
+    progress.nap *= 2;
+    return;
+  }
   sleepers.fetch_add(1, std::memory_order_relaxed);
   // Pairs with the signal fence in Fabric::wake: from here on every depositor sees the count, or
   // its deposit is seen below. Without that barrier the sleep must be short.

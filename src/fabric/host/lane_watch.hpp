@@ -52,11 +52,12 @@ class LaneWatch {
     Clock::time_point begin = Clock::now();
     Clock::time_point next_look = begin + std::chrono::milliseconds(50);
     bool noticed = false;
+    std::chrono::nanoseconds nap = std::chrono::microseconds(50);  // how long the next one takes
   };
 
   // The duties of a long wait: failures, lost peers, the notice, the deadline. ok: keep waiting.
   [[nodiscard]] WaitStatus attend(Progress& progress, const Awaited& awaited);
-  void sleep(const Awaited& awaited, const Progress& progress) const;
+  void sleep(const Awaited& awaited, Progress& progress) const;
   void notice(const Awaited& awaited) const;
   [[nodiscard]] WaitStatus record(WaitStatus status, const Awaited* awaited);
   [[nodiscard]] Error describe(const Awaited& awaited) const;

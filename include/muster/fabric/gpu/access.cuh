@@ -22,6 +22,16 @@ namespace muster::gpu::detail {
 #endif
 }
 
+// The thread's kernel ends here; the context stays usable. There is no such thing on a host.
+template <bool may_go_on_host>
+MUSTER_FN void end_kernel() {
+#if defined(__CUDA_ARCH__)
+  asm volatile("exit;");
+#else
+  if (!may_go_on_host) std::abort();
+#endif
+}
+
 // visit(0), visit(1), ... visit(count - 1), written out: an array that is indexed by these stays in
 // registers.
 template <int count, class Visit>

@@ -34,7 +34,10 @@ namespace muster::gpu {
 //
 // A wait polls. It looks at the abort word and at its deadline after some 6 us, and then every
 // 30 us. The first failure of each rank is recorded for the host (World::error).
-template <class Coop = Block<>>
+//
+// `team` says whether the team may have more than near_ranks (8) ranks: their addresses take a load
+// from device memory. `checks` whether the kernel can check its arguments (see checks_compiled).
+template <class Coop = Block<>, Ranks team = Ranks::few, bool checks = checks_compiled>
 class Fabric {
  public:
   static constexpr bool is_device = true;
@@ -83,7 +86,7 @@ class Fabric {
   class Target {
    public:
     // Not where the signal or the rank does not exist. It must not be notified.
-    [[nodiscard]] MUSTER_FN bool valid() const { return word != nullptr; }
+    [[nodiscard]] MUSTER_FN bool valid() const { return !checks || word != nullptr; }
 
    private:
     friend class Fabric;
@@ -390,7 +393,7 @@ class Fabric {
   }
 
   [[no_unique_address]] Coop coop_;
-  detail::Reach reach_;
+  detail::Reach<team, checks> reach_;
   std::uint32_t loading_ = 0;  // digest of tiles loaded since the last converge
 };
 

@@ -11,6 +11,23 @@ namespace muster::gpu {
 // The base addresses of larger teams lie in device memory, those of smaller ones in the handle
 // itself, where a kernel reads them from its constant bank.
 inline constexpr std::uint32_t near_ranks = 8;
+
+// How large the teams are that a kernel is compiled for: at most near_ranks, or any. A kernel for
+// few that is given a larger team ends at once and reports it.
+enum class Ranks { few, many };
+
+// Do kernels have the checks of their arguments in them, so that a world can ask for them? As with
+// assert, they do where they are compiled for debugging; -DMUSTER_VERIFY=1 and =0 overrule that.
+// A barrier of its own kernel takes a tenth longer with checks in it that are off (two H200, by
+// hand).
+#if defined(MUSTER_VERIFY)
+inline constexpr bool checks_compiled = MUSTER_VERIFY != 0;
+#elif defined(NDEBUG)
+inline constexpr bool checks_compiled = false;
+#else
+inline constexpr bool checks_compiled = true;
+#endif
+
 inline constexpr std::uint32_t max_segments = 8;
 inline constexpr std::uint32_t cell_bytes = 4;  // from one signal or counter to the next
 inline constexpr std::uint32_t unknown = ~0U;   // of a record's field
@@ -34,6 +51,7 @@ struct Segment {
 enum class Operation : std::uint32_t {
   none,
   launch,
+  team,
   notify,
   wait,
   wait_any,
@@ -76,9 +94,9 @@ struct Handle {
   std::uint32_t ranks = 0;
   std::uint32_t first_rank = 0;
   std::uint32_t ranks_here = 1;  // ranks that share the launch
-  std::uint32_t max_lanes = 0;   // rows were made for so many; a larger launch is `invalid`
+  std::uint32_t max_lanes = 0;   // rows were made for so many; a kernel of more ends at once
   std::uint32_t team = 0;
-  std::uint32_t verify = 0;  // 1: arguments are checked
+  std::uint32_t verify = 0;  // 1: arguments are checked, in kernels that can
   std::uint32_t zero = 0;    // always 0, unknown to the compiler (see Fabric::converge)
   Segment segments[max_segments];
   std::uint64_t deadline_ns = 0;    // 0: waits have none

@@ -13,8 +13,9 @@
 
 namespace muster::gpu::detail {
 
-// What a lane does around a wait, its peers wait for: so checks are one test of a register where
-// there is nothing to look at, and what is rare is out of line.
+// What a lane does around a wait, its peers wait for: so what is rare is out of line, and checks
+// are not even in the kernel unless it is compiled with them.
+template <Ranks team, bool checks>
 class Reach {
  public:
   MUSTER_FN Reach(const Handle& handle, Seat seat, std::uint32_t thread)
@@ -23,12 +24,15 @@ class Reach {
         rank_(seat.rank.value),
         lane_(seat.lane.value),
         lanes_(seat.lanes),
-        checked_(handle.verify != 0),
-        careful_(checked_) {
-    // More lanes than the rows were made for would deposit into other rows.
-    if (lanes_ > handle.max_lanes || lane_ >= lanes_) [[unlikely]] {
-      checked_ = true;
-      settle(refuse(handle, place(thread), {.operation = Operation::launch}));
+        checked_(checks && handle.verify != 0) {
+    // More lanes than the rows were made for would deposit into other rows, more ranks than the
+    // handle has addresses of anywhere.
+    const bool fits = lanes_ <= handle.max_lanes && lane_ < lanes_;
+    if (!fits || (team == Ranks::few && ranks_ > near_ranks)) [[unlikely]] {
+      become(
+          refuse(handle, place(thread), {.operation = fits ? Operation::team : Operation::launch}));
+      checked_ = checks;  // on a host the thread goes on, and does no harm
+      end_kernel<checks>();
     }
   }
 
@@ -38,7 +42,7 @@ class Reach {
   [[nodiscard]] MUSTER_FN std::uint32_t lane() const { return lane_; }
   [[nodiscard]] MUSTER_FN std::uint32_t lanes() const { return lanes_; }
   // Is there anything to look at, or has the lane failed?
-  [[nodiscard]] MUSTER_FN bool careful() const { return careful_; }
+  [[nodiscard]] MUSTER_FN bool careful() const { return checked_ || status_ != WaitStatus::ok; }
   [[nodiscard]] MUSTER_FN Place place(std::uint32_t thread) const { return {rank_, lane_, thread}; }
 
   // ---- the lane's status
@@ -48,11 +52,9 @@ class Reach {
   [[nodiscard]] MUSTER_FN WaitStatus status() const { return status_; }
   MUSTER_FN void become(WaitStatus status) {
     status_ = status > WaitStatus::expired ? status : WaitStatus::ok;
-    careful_ = checked_ || status_ != WaitStatus::ok;
   }
   MUSTER_FN bool settle(WaitStatus status) {
     status_ = worst(status_, status);
-    careful_ = checked_ || status_ != WaitStatus::ok;
     return status == WaitStatus::ok;
   }
 
@@ -60,15 +62,14 @@ class Reach {
 
   [[nodiscard]] MUSTER_FN std::uint32_t* cell(std::uint32_t segment, std::uint32_t index,
                                               std::uint32_t owner) const {
-    return reinterpret_cast<std::uint32_t*>(handle_.segments[segment].base(owner, ranks_)) + index;
+    return reinterpret_cast<std::uint32_t*>(base(segment, owner)) + index;
   }
   [[nodiscard]] MUSTER_FN std::uint32_t* own(Counter counter) const {
     return cell(counter.segment, counter.cell, rank_);
   }
   template <class T>
   [[nodiscard]] MUSTER_FN T* data(WindowRef<T> window, Rank owner) const {
-    return reinterpret_cast<T*>(handle_.segments[window.segment].base(owner.value, ranks_) +
-                                window.offset);
+    return reinterpret_cast<T*>(base(window.segment, owner.value) + window.offset);
   }
   template <class T>
   [[nodiscard]] MUSTER_FN Patch<T> patch(WindowRef<T> window, Rank owner, Box box) const {
@@ -80,9 +81,12 @@ class Reach {
 
   // ---- checks. A lane that broke the contract deposits nothing more; windows stay readable.
 
+  // Is a wrong argument noticed?
+  [[nodiscard]] MUSTER_FN bool watches() const { return checks && checked_; }
+
   [[nodiscard]] MUSTER_FN bool admit(std::uint32_t thread, Operation operation, Signal signal,
                                      Rank peer) {
-    if (!checked_) [[likely]]
+    if (!watches()) [[likely]]
       return true;
     return status_ != WaitStatus::invalid &&
            settle(check_cell(handle_, place(thread), operation, signal, peer));
@@ -90,7 +94,7 @@ class Reach {
   template <class T>
   [[nodiscard]] MUSTER_FN bool admit(std::uint32_t thread, Operation operation, WindowRef<T> window,
                                      Rank peer, Box box) {
-    if (!checked_) [[likely]]
+    if (!watches()) [[likely]]
       return true;
     const auto size = static_cast<std::int64_t>(sizeof(T));
     const WindowRef<std::byte> bytes{window.offset, window.rows, window.cols * size, window.segment,
@@ -107,13 +111,17 @@ class Reach {
   }
 
  private:
+  [[nodiscard]] MUSTER_FN std::byte* base(std::uint32_t segment, std::uint32_t owner) const {
+    if constexpr (team == Ranks::few) return handle_.segments[segment].near[owner];
+    return handle_.segments[segment].base(owner, ranks_);
+  }
+
   const Handle& handle_;
   std::uint32_t ranks_;
   std::uint32_t rank_;
   std::uint32_t lane_;
   std::uint32_t lanes_;
   bool checked_;
-  bool careful_;  // checked, or not ok
   WaitStatus status_ = WaitStatus::ok;
 };
 

@@ -8,6 +8,7 @@
 
 #include "muster/fabric/gpu/access.cuh"
 #include "muster/fabric/gpu/copy.cuh"
+#include "muster/fabric/gpu/packet.cuh"
 #include "muster/types.hpp"
 
 namespace muster::gpu {
@@ -60,15 +61,6 @@ MUSTER_FN void atomic_add(T* element, T value) {
   }
 }
 
-// Four bytes of data and, above them, the flag of their message: written and read in one piece.
-using Packet = cuda::atomic_ref<std::uint64_t, cuda::thread_scope_system>;
-inline constexpr std::int64_t packets_in_line = 8;
-
-[[nodiscard]] MUSTER_FN constexpr std::uint64_t packet_with(std::uint32_t flag,
-                                                            std::uint32_t word) {
-  return std::uint64_t{flag} << 32U | word;
-}
-
 // Where a tile meets memory: a rectangle of rows x cols elements, `stride` elements from row to
 // row.
 template <class T>
@@ -97,10 +89,14 @@ struct alignas(sizeof(T) * width) Group {
   T element[width];
 };
 
+// As wide as leaves no thread idle: a small tile is wanted soon, and comes sooner in many hands.
+// But no group is less than a word, where it can be one.
 template <class T>
-[[nodiscard]] constexpr int group_width(int cols) {
+[[nodiscard]] constexpr int group_width(int rows, int cols, int threads) {
   int width = 1;
-  while (2 * width * sizeof(T) <= 16 && cols % (2 * width) == 0) width *= 2;
+  while (2 * width * sizeof(T) <= 16 && cols % (2 * width) == 0 &&
+         (2 * width * sizeof(T) <= 4 || rows * cols / (2 * width) >= threads))
+    width *= 2;
   return width;
 }
 
@@ -175,16 +171,14 @@ class Tile {
     });
   }
 
-  // The lane's share of the tile as packets: those of group g follow those of group g - 1.
+  // The thread's share of the tile as packets. Neighbouring threads write neighbouring pieces.
   MUSTER_FN void put_packets(std::uint64_t* packets, std::uint32_t flag) {
     each_group([&](int row, int col, Group& group) {
       GroupWords words;
       std::memcpy(words.word, &group, sizeof(Group));
-      std::uint64_t* const first = packets + packet_of(row, col);
-      detail::repeat<group_words>([&](int i) {
-        // Relaxed: the flag travels with the word. Pairs with the load of take_packets.
-        detail::Packet(first[i]).store(detail::packet_with(flag, words.word[i]),
-                                       cuda::memory_order_relaxed);
+      detail::repeat<group_words / in_piece>([&](int i) {
+        detail::store_packets<in_piece>(piece(packets, row, col, i), words.word + i * in_piece,
+                                        flag);
       });
     });
   }
@@ -194,11 +188,9 @@ class Tile {
     std::uint32_t other = 0;
     each_group([&](int row, int col, Group& group) {
       GroupWords words;
-      std::uint64_t* const first = packets + packet_of(row, col);
-      detail::repeat<group_words>([&](int i) {
-        const std::uint64_t packet = detail::Packet(first[i]).load(cuda::memory_order_relaxed);
-        words.word[i] = static_cast<std::uint32_t>(packet);
-        other |= static_cast<std::uint32_t>(packet >> 32U) ^ flag;
+      detail::repeat<group_words / in_piece>([&](int i) {
+        other |= detail::load_packets<in_piece>(piece(packets, row, col, i),
+                                                words.word + i * in_piece, flag);
       });
       std::memcpy(static_cast<void*>(&group), words.word, sizeof(Group));
     });
@@ -217,24 +209,28 @@ class Tile {
   }
 
  private:
-  static constexpr int width = detail::group_width<T>(static_cast<int>(C));
-  static constexpr int groups = static_cast<int>(R * C) / width;
-  static constexpr int per_thread =
-      (groups + static_cast<int>(least_threads) - 1) / static_cast<int>(least_threads);
+  static constexpr int width = detail::group_width<T>(static_cast<int>(R), static_cast<int>(C),
+                                                      static_cast<int>(static_threads));
+  static constexpr std::uint32_t groups = static_cast<std::uint32_t>(R * C) / width;
+  static constexpr int per_thread = static_cast<int>((groups + least_threads - 1) / least_threads);
   using Group = detail::Group<T, width>;
   using Wide = detail::Unit<sizeof(Group)>;
   static constexpr int group_words = (sizeof(Group) + 3) / 4;
+  static constexpr int in_piece = group_words > 1 ? 2 : 1;  // packets that one instruction moves
   struct GroupWords {
     std::uint32_t word[group_words] = {};
   };
 
-  [[nodiscard]] MUSTER_FN static std::int64_t packet_of(int row, int col) {
-    return (std::int64_t{row} * C + col) / width * group_words;
+  // Piece i of all groups, group by group, follows piece i - 1 of them all.
+  [[nodiscard]] MUSTER_FN static std::uint64_t* piece(std::uint64_t* packets, int row, int col,
+                                                      int i) {
+    const auto group = static_cast<std::uint32_t>(row * static_cast<int>(C) + col) / width;
+    return packets + std::int64_t{static_cast<std::uint32_t>(i) * groups + group} * in_piece;
   }
 
   // Does the patch cover the tile, so that groups move in one piece?
   [[nodiscard]] MUSTER_FN static bool whole(const detail::Patch<T>& patch) {
-    return patch.rows >= rows && patch.cols >= cols && patch.aligned(sizeof(Group));
+    return patch.rows >= rows && patch.cols >= cols && (width == 1 || patch.aligned(sizeof(Group)));
   }
 
   // Indices are constants once unrolled, so that the groups stay in registers.
@@ -242,9 +238,13 @@ class Tile {
   MUSTER_FN void each_group(Visit&& visit) {
     const std::uint32_t step = static_threads > 0 ? static_threads : threads_;
     detail::repeat<per_thread>([&](int k) {
-      const int g = static_cast<int>(thread_ + static_cast<std::uint32_t>(k) * step);
-      if (g < groups)
-        visit(g * width / static_cast<int>(C), g * width % static_cast<int>(C), groups_[k]);
+      const std::uint32_t g = thread_ + static_cast<std::uint32_t>(k) * step;
+      const bool everybody = static_threads > 0 &&  // has a group of this turn
+                             static_cast<std::uint32_t>(k + 1) * static_threads <= groups;
+      constexpr std::uint32_t in_row = static_cast<std::uint32_t>(C) / width;
+      const std::uint32_t row = R == 1 ? 0 : g / in_row;
+      if (everybody || g < groups)
+        visit(static_cast<int>(row), static_cast<int>((g - row * in_row) * width), groups_[k]);
     });
   }
 

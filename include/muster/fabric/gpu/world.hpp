@@ -45,7 +45,8 @@ struct WorldOptions {
   std::uint32_t cells = 1U << 16;        // signals and counters, on each rank
   std::chrono::nanoseconds deadline{0};  // of each wait in a kernel; 0: none
   // Whether kernels check their arguments; by default where muster was built for debugging, or
-  // where the environment has MUSTER_VERIFY=1.
+  // where the environment has MUSTER_VERIFY=1. Kernels can if they are compiled without NDEBUG or
+  // with -DMUSTER_VERIFY=1; of those that cannot, a note on stderr says so, once.
   std::optional<bool> verify{};
 };
 
@@ -161,7 +162,7 @@ class World {
   // run, so what is to run at the same time is prepared before.
   template <class... Params>
   [[nodiscard]] Result<void> prepare(void (*kernel)(Handle, Params...), const Shape& shape) {
-    return prepare_kernel(reinterpret_cast<const void*>(kernel), shape);
+    return prepare_kernel(reinterpret_cast<const void*>(kernel), shape, checks_compiled);
   }
 
   // On every GPU of this process, in the world's own streams.
@@ -188,7 +189,7 @@ class World {
         [&](auto&... value) {
           void* pointers[] = {&value...};
           return launch_kernel(group, stream, reinterpret_cast<const void*>(kernel), shape,
-                               pointers);
+                               checks_compiled, pointers);
         },
         values);
   }
@@ -247,9 +248,10 @@ class World {
                              const std::int64_t* extents, std::size_t count,
                              std::size_t element) const;
   Result<void> free_window(std::uint32_t segment, std::uint64_t offset, std::uint32_t team);
-  Result<void> prepare_kernel(const void* kernel, const Shape& shape);
+  // `checks`: the kernel can check its arguments.
+  Result<void> prepare_kernel(const void* kernel, const Shape& shape, bool checks);
   Result<void> launch_kernel(std::uint32_t group, Stream stream, const void* kernel,
-                             const Shape& shape, void** arguments);
+                             const Shape& shape, bool checks, void** arguments);
 
   std::shared_ptr<State> state_;
 };
