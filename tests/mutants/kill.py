@@ -3,8 +3,9 @@
 
     kill.py VICTIM... [--only NAME] [--markdown]
 
-VICTIM is the program mutant_victim of the build; of several, the first that notices ends it. Exit status 1 where a mutant survives, or where the
-tests fail with no rule broken.
+VICTIM is the program mutant_victim of the build; of several, the first that notices ends it. With --only the
+first test that notices ends it, too, and NAME may be `none`: no rule broken. Exit status 1 where a mutant
+survives, or where the tests fail with no rule broken.
 """
 import argparse
 import os
@@ -21,12 +22,12 @@ def mutants():
             yield name, rule
 
 
-def failures(victims, name):
+def failures(victims, name, options=()):
     """The tests of the first victim in which some fail with the rule `name` broken; a crash or a time-out counts as one."""
     environment = dict(os.environ, MUSTER_MUTANT=name)
     for victim in victims:
         try:
-            run = subprocess.run([victim, "--gtest_brief=1"], env=environment, text=True,
+            run = subprocess.run([victim, "--gtest_brief=1", *options], env=environment, text=True,
                                  capture_output=True, timeout=300, check=False)
         except subprocess.TimeoutExpired:
             return ["(time-out)"]
@@ -44,15 +45,18 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--markdown", action="store_true", help="print the table of docs/mutants.md")
     arguments = parser.parse_args()
-    bad = failures(arguments.victim, "none")
-    if bad:
-        print(f"with no rule broken: {', '.join(bad)}")
-        return 1
+    if arguments.only in (None, "none"):
+        bad = failures(arguments.victim, "none")
+        print(f"with no rule broken: {', '.join(bad) or 'all pass'}")
+        if bad or arguments.only:
+            return 1 if bad else 0
+    if arguments.only and arguments.only not in dict(mutants()):
+        parser.error(f"there is no mutant '{arguments.only}' in mutants.txt")
     survivors = 0
     for name, rule in mutants():
         if arguments.only not in (None, name):
             continue
-        killers = failures(arguments.victim, name)
+        killers = failures(arguments.victim, name, ["--gtest_fail_fast"] if arguments.only else [])
         survivors += not killers
         shown = re.sub(r"^(All|Seeds)/", "", killers[0]) if killers else "SURVIVES"
         more = f" and {len(killers) - 1} more" if len(killers) > 1 else ""
