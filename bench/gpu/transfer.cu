@@ -8,20 +8,24 @@ namespace {
 
 enum class Way { put, get };
 
-// Each lane moves its part of `count` elements.
+// The lanes move chunks in turn: all of them are at work in the same few MiB, which memory likes
+// better than shares that lie far apart (94 % of the pure copy's speed at 128 MiB).
 template <Way way>
 __global__ void transfer_kernel(const __grid_constant__ gpu::Handle handle, WindowRef<uint4> to,
                                 WindowRef<uint4> from, std::int64_t count) {
   gpu::Fabric<gpu::Block<>> fabric(handle);
   const Rank peer{1 - fabric.rank().value};
-  const std::int64_t each = (count + fabric.lanes() - 1) / fabric.lanes();
-  const std::int64_t begin = fabric.lane().value * each;
-  const std::int64_t part = begin + each <= count ? each : count - begin;
-  if (part <= 0) return;
-  if constexpr (way == Way::put)
-    fabric.put(to, peer, begin, from, begin, part);
-  else
-    fabric.get(to, begin, from, peer, begin, part);
+  constexpr std::int64_t most = (128 << 10) / sizeof(uint4);
+  const std::int64_t share = (count + fabric.lanes() - 1) / fabric.lanes();
+  const std::int64_t chunk = share < most ? share : most;
+  for (std::int64_t at = fabric.lane().value * chunk; at < count; at += fabric.lanes() * chunk) {
+    const std::int64_t part = at + chunk < count ? chunk : count - at;
+    if constexpr (way == Way::put)
+      fabric.put_async(to, peer, at, from, at, part);
+    else
+      fabric.get_async(to, at, from, peer, at, part);
+  }
+  fabric.flush();
 }
 
 // The pure copy: the whole grid strides through the memory, eight loads in flight for each thread.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "muster/barrier/automatic.hpp"
+#include "muster/barrier/central.hpp"
 #include "muster/barrier/counter.hpp"
 #include "muster/barrier/credit.hpp"
 #include "muster/barrier/dissemination.hpp"

@@ -307,6 +307,32 @@ void packets(std::uint32_t threads) {
   }
 }
 
+// As if 2^32 - 5 calls had been made: the flag comes round, and the slots are cleared.
+__global__ void count_kernel(const __grid_constant__ gpu::Handle handle, Rows counts,
+                             std::uint32_t count) {
+  gpu::Fabric fabric(handle);
+  if (fabric.thread() == 0) fabric.set_counter(counts.epoch(fabric.lane()), count);
+}
+
+void packet_count_comes_round() {
+  for (const auto& devices : placements({2, 3, 8})) {
+    gpu::World world = make_world(devices);
+    const PacketExchange<float, 8, 32> exchange(world);
+    const auto wrong = need(world.window<std::uint32_t>({2}));
+    const gpu::Shape shape{.lanes = 3, .threads = 128};
+    const auto kernel = packet_kernel<float, 8, 32, gpu::Block<128>>;
+    need(world.launch(kernel, shape, exchange, 3U, wrong));
+    need(world.launch(count_kernel, shape, exchange.counts(), ~0U - 4));
+    need(world.launch(kernel, shape, exchange, 20U, wrong));
+    need(world.sync());
+    for (std::uint32_t r = 0; r < world.size(); ++r) {
+      const auto found = fetch(world, wrong, Rank{r});
+      expect(found[0] == 0 && found[1] == 0, "%s, rank %u: %u wrong elements, %u failed calls",
+             text_of(devices).c_str(), r, found[0], found[1]);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -335,6 +361,7 @@ int main(int argc, char** argv) {
               {"packets_of_a_block", [] { packets<float, 8, 128, gpu::Block<256>>(256); }},
               {"packets_of_a_thread", [] { packets<double, 2, 3, gpu::Thread>(1); }},
               {"packets_float16", [] { packets<float16, 3, 24, gpu::Block<64>>(64); }},
+              {"packet_count_comes_round", packet_count_comes_round},
               // Little enough for tools that slow everything down.
               {"sanitized", [] {
                  runs_of<gpu::Warps<4>>(128, 5'000);

@@ -127,11 +127,10 @@ class Fabric {
       const auto seen = [&] { return satisfies(Poll::load(target.word), compare, value); };
       if (!reach_.careful() && coop_.await(count, seen)) [[likely]]
         return WaitStatus::ok;
-      WaitStatus status = reach_.status();
-      if (thread() < count && status == WaitStatus::ok)
-        status = detail::wait_longer<Poll, Operation::wait>(reach_.handle(), place(), target.word,
-                                                            compare, value);
-      return converge(status);
+      const WaitStatus status = wait_out<Poll>(reach_.handle(), place(), target.word, compare,
+                                               value, count, reach_.status(), coop_);
+      reach_.become(status);
+      return status;
     });
   }
 
@@ -350,6 +349,18 @@ class Fabric {
       else
         access.add(word, value);
     });
+  }
+
+  // The rest of a wait_converge that takes long: called by all threads of the lane, so that where
+  // it is called from, none of them goes a way of its own.
+  template <class Poll>
+  [[gnu::noinline]] MUSTER_FN static WaitStatus wait_out(const Handle& handle, detail::Place place,
+                                                         std::uint32_t* word, Compare compare,
+                                                         std::uint32_t value, std::uint32_t count,
+                                                         WaitStatus status, Coop coop) {
+    if (place.thread < count && status == WaitStatus::ok)
+      status = detail::wait_longer<Poll, Operation::wait>(handle, place, word, compare, value);
+    return coop.meet(status);
   }
 
   template <Operation operation>
