@@ -2,7 +2,6 @@
 #pragma once
 
 #include "muster/barrier/automatic.hpp"
-#include "muster/barrier/central.hpp"
 #include "muster/barrier/counter.hpp"
 #include "muster/barrier/credit.hpp"
 #include "muster/barrier/dissemination.hpp"

@@ -66,9 +66,7 @@ std::vector<Contender> muster_barriers(const Request& request) {
           plain<CreditBarrier>("CreditBarrier", as),
           plain<FlipBarrier>("FlipBarrier", as),
           plain<CounterBarrier>("CounterBarrier", as),
-          plain<DisseminationBarrier>("DisseminationBarrier", as),
-          plain<CentralBarrier>("CentralBarrier", as),
-          scoped<CentralBarrier>("CentralBarrier, scoped", as)};
+          plain<DisseminationBarrier>("DisseminationBarrier", as)};
 }
 
 }  // namespace muster::bench
