@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -40,7 +41,10 @@ Result<std::shared_ptr<const Job>> Membership::job() {
   const std::lock_guard guard(lock_);
   if (job_) return job_;
   const auto create = [&]() -> Result<int> {
-    const Result<Job> made = create_job({self_->ranks});
+    // A launcher may have bound this rank to one core and the others to others.
+    const long cores = std::max(1L, sysconf(_SC_NPROCESSORS_ONLN));
+    const Result<Job> made =
+        create_job({.ranks = self_->ranks, .cores = static_cast<std::uint32_t>(cores)});
     if (!made) return made.error();
     const int copy = fcntl(made->fd(), F_DUPFD_CLOEXEC, 3);
     if (copy >= 0) return copy;

@@ -206,8 +206,7 @@ void Setup::clear(const Allocation& allocation, std::uint32_t job_rank) const {
   if (allocation.kind == Allocation::Kind::memory) {
     team_.job().discard_heap(job_rank, allocation.offset, allocation.length);
   } else {
-    std::memset(team_.job().cells_of(job_rank) + allocation.offset * cell_stride, 0,
-                allocation.length * cell_stride);
+    team_.job().clear_cells(job_rank, allocation.offset, allocation.length);
   }
 }
 
@@ -248,8 +247,7 @@ Result<std::uint32_t> found_team(const Job& job, const std::vector<std::uint32_t
   record.mailbox_offset = *mailbox;
   for (std::uint32_t member = 0; member < size; ++member) {
     record.members[member] = static_cast<std::uint16_t>(members[member]);
-    std::memset(job.cells_of(members[member]) + *cells * cell_stride, 0,
-                Setup::system_cells(size) * cell_stride);
+    job.clear_cells(members[member], *cells, Setup::system_cells(size));
   }
   return number;
 }

@@ -19,7 +19,7 @@
 
 namespace muster::host {
 
-// Bytes between two cells, so that two writers never share a cache line.
+// Bytes from one cell of a rank to the next, so that two writers never share a cache line.
 inline constexpr std::size_t cell_stride = 64;
 
 // The base addresses of one segment in the memory of each rank of a team, by team rank.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -34,6 +35,12 @@ Error system_error(const std::string& what) {
   return Error{ErrorCode::system, fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
+std::uint32_t cores_of_this_process() {
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
+  return static_cast<std::uint32_t>(CPU_COUNT(&cores));
+}
+
 // What a job's memory begins with, at each of its runs.
 void reset_space(JobHeader& header) {
   header.team_taken.fill(false);
@@ -59,6 +66,8 @@ void fill_header(JobHeader& header, const JobOptions& options, std::uint64_t hea
   header.cells = cells_per_rank;
   header.heap_bytes = heap_bytes;
   header.rank_stride = cells_per_rank * cell_stride + heap_bytes;
+  const std::uint32_t cores = options.cores > 0 ? options.cores : cores_of_this_process();
+  header.ranks_in_line = options.ranks > cores ? cell_stride / sizeof(std::uint32_t) : 1;
   header.watched = options.watched;
   make_lock(header.lock);
   reset_space(header);
@@ -96,12 +105,23 @@ Result<Job> Job::attach(int fd) {
   return job;
 }
 
-std::byte* Job::cells_of(std::uint32_t rank) const {
+std::byte* Job::region_of(std::uint32_t rank) const {
   return reinterpret_cast<std::byte*>(header_) + header_->rank_offset + header_->rank_stride * rank;
 }
 
+std::byte* Job::cells_of(std::uint32_t rank) const {
+  const std::uint32_t place = rank % header_->ranks_in_line;
+  return region_of(rank - place) + place * sizeof(std::uint32_t);
+}
+
 std::byte* Job::heap_of(std::uint32_t rank) const {
-  return cells_of(rank) + header_->cells * cell_stride;
+  return region_of(rank) + header_->cells * cell_stride;
+}
+
+void Job::clear_cells(std::uint32_t rank, std::uint64_t first, std::uint64_t count) const {
+  std::byte* cell = cells_of(rank) + first * cell_stride;
+  for (std::uint64_t i = 0; i < count; ++i, cell += cell_stride)
+    std::memset(cell, 0, sizeof(std::uint32_t));
 }
 
 Result<void> Job::commit_heap(std::uint32_t rank, std::uint64_t offset, std::uint64_t bytes) const {

@@ -14,7 +14,8 @@ namespace muster::host {
 
 struct JobOptions {
   std::uint32_t ranks = 1;
-  bool watched = false;  // somebody will say of each rank that its process has ended
+  bool watched = false;     // somebody will say of each rank that its process has ended
+  std::uint32_t cores = 0;  // that the ranks will run on together; 0: those of this process
 };
 
 // A mapping of the job's memory. Owns the file descriptor and the mapping.
@@ -30,8 +31,11 @@ class Job {
 
   [[nodiscard]] int fd() const { return fd_; }
   [[nodiscard]] JobHeader& header() const { return *header_; }
+  // Cell i is the word at i * cell_stride from there; what lies between may be other ranks'.
   [[nodiscard]] std::byte* cells_of(std::uint32_t rank) const;
   [[nodiscard]] std::byte* heap_of(std::uint32_t rank) const;
+  // Makes `count` cells of the rank, from `first` on, zero.
+  void clear_cells(std::uint32_t rank, std::uint64_t first, std::uint64_t count) const;
 
   // Takes real pages for part of a rank's heap, or says how much was asked and how much there is.
   [[nodiscard]] Result<void> commit_heap(std::uint32_t rank, std::uint64_t offset,
@@ -48,6 +52,8 @@ class Job {
   void enlist(std::uint32_t rank) const;
 
  private:
+  [[nodiscard]] std::byte* region_of(std::uint32_t rank) const;
+
   Job(int fd, JobHeader* header, std::uint64_t length)
       : fd_(fd), header_(header), length_(length) {}
   int fd_;

@@ -1,4 +1,5 @@
 // What a job's shared memory holds: one header that all ranks map, then each rank's cells and heap.
+// Where ranks share cores, the cells of several lie between each other: see ranks_in_line.
 //
 //   | header | rank 0: cells, heap | rank 1: cells, heap | ...
 //
@@ -66,14 +67,18 @@ struct TeamRecord {
 };
 
 struct JobHeader {
-  static constexpr std::uint64_t magic_value = 0x726574'7375'6d02ULL;  // "muster", version 2
+  static constexpr std::uint64_t magic_value = 0x726574'7375'6d03ULL;  // "muster", version 3
 
   std::atomic<std::uint64_t> magic;
   std::uint64_t nonce;  // tells this job's memory from any other's
   std::uint32_t ranks;
   std::uint64_t rank_offset;  // of rank 0's region from the start of the file
   std::uint64_t rank_stride;
-  std::uint64_t cells;       // per rank
+  std::uint64_t cells;  // per rank
+  // So many ranks in turn have their copies of a cell in one cache line. 1 where every rank has a
+  // core: then ranks would fight over lines that they do not share. More where ranks share cores:
+  // what a rank deposits to all its peers is then one line, which the peers of one core fetch once.
+  std::uint32_t ranks_in_line;
   std::uint64_t heap_bytes;  // per rank
   bool watched;              // a launcher sets `ended` of each rank whose process has ended
 
