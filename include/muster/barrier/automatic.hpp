@@ -17,11 +17,12 @@ enum class BarrierAlgorithm : std::uint8_t { automatic, flat, dissemination };
 //   ranks                        4     6     8    10    12    16    24    32    48
 //   a core each, pinned       1.09  1.11  0.98  1.11  0.90  0.69  0.58  0.45  0.35
 //
-// Where ranks share cores, each round waits for another rank to get its turn, and flat stays ahead:
+// Where ranks share cores, each round waits for another rank to get its turn, and flat stays ahead
+// (16 cores, of which these, 2026-11-30):
 //
 //   ranks                        4     8    12    16    24    32    64
-//   on 2 cores                1.45  1.65  1.90  1.57  1.85  1.18  1.32
-//   on 4 cores                      1.89        1.55        1.61  1.41
+//   on 2 cores                1.30  1.62  1.73  1.92  1.94  1.89  2.01
+//   on 4 cores                      1.59        1.97        2.10  1.93
 inline constexpr std::uint32_t least_ranks_in_rounds = 12;
 
 [[nodiscard]] MUSTER_FN constexpr BarrierAlgorithm barrier_algorithm(std::uint32_t ranks,
