@@ -46,13 +46,18 @@ Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
   team_.add({Allocation::Kind::memory, team_.record().mailbox_offset, mailbox_bytes, 0, {}});
 }
 
-Result<void> Setup::sync() {
+std::optional<Error> Setup::refusal() {
   if (closed_) {
     return Error{ErrorCode::invalid_argument, "this team was closed; nothing can be set up on it",
                  team_.rank()};
   }
-  // A failure is sticky: without this look a rank whose peers have all arrived would pass.
   if (team_.status() != WaitStatus::ok) return team_.failure();
+  return std::nullopt;
+}
+
+Result<void> Setup::sync() {
+  // A failure is sticky: without this look a rank whose peers have all arrived would pass.
+  if (auto refused = refusal()) return *refused;
   const WaitStatus status = barrier_.sync(fabric_);
   if (status == WaitStatus::ok) return {};
   return watch_.error().value_or(Error{ErrorCode::aborted, "the team has failed"});
@@ -74,6 +79,9 @@ Result<std::vector<Message>> Setup::exchange(const Message& mine) {
 
 Result<std::vector<Message>> Setup::agree(const std::string& what, std::uint64_t value,
                                           const std::optional<Error>& local) {
+  // Nobody waits any more once the team has failed: a word written now could meet a slow rank that
+  // still reads the one before the last. And what a closed team talked through is another's.
+  if (const auto refused = refusal()) return local ? *local : *refused;
   fabric_.describe(Call{what.c_str(), {0, set_up_call}});
   Result<std::vector<Message>> messages =
       exchange(make_message(local ? local->what : what, value, local.has_value()));
@@ -157,11 +165,12 @@ Result<void> Setup::release(Allocation::Kind kind, std::uint64_t offset) {
       fmt::format("free of the {} {}", memory ? "window at offset" : "signals at cell", offset);
   const Allocation* found = team_.find(kind, offset);
   std::optional<Error> local;
-  if (found == nullptr) {
-    local =
-        Error{ErrorCode::invalid_argument,
-              fmt::format("{}: this team has none there (freed twice, or another team's)", what),
-              team_.rank()};
+  if (found == nullptr || is_system(*found)) {
+    local = Error{
+        ErrorCode::invalid_argument,
+        fmt::format("{}: this team has none there (freed twice, another team's, or never made)",
+                    what),
+        team_.rank()};
   }
   // Everybody has come: no lane runs any more, so no deposit or transfer is in flight.
   if (const auto agreed = agree(what, 0, local); !agreed) return agreed.error();

@@ -68,6 +68,8 @@ class Setup {
   static constexpr std::uint64_t mailbox_bytes = page + sizeof(CallBoard);
 
  private:
+  // Why nothing can be set up any more, if so.
+  [[nodiscard]] std::optional<Error> refusal();
   [[nodiscard]] Result<std::vector<Message>> exchange(const Message& mine);
   [[nodiscard]] std::uint64_t reserve(const Allocation& allocation);
   [[nodiscard]] bool is_system(const Allocation& allocation) const;

@@ -292,6 +292,16 @@ TEST_P(BadInput, FreeingTwice) {
       code, {"free", "another team's"}));
 }
 
+// What was never made is not the team's own barrier and mailbox, which lie at the begin of memory.
+TEST_P(BadInput, FreeingWhatWasNeverMade) {
+  const auto code = ErrorCode::invalid_argument;
+  expect_held(refused([](Team& t) { return t.free(Signals{}); }, code, {"free", "never made"}));
+  expect_held(refused([](Team& t) { return t.free(Rows{}); }, code, {"free", "never made"}));
+  expect_held(refused([](Team& t) { return t.free(Allocation{}); }, code, {"free", "never made"}));
+  expect_held(
+      refused([](Team& t) { return t.free(WindowRef<float>{}); }, code, {"free", "never made"}));
+}
+
 // Freed, and used all the same.
 TEST_P(BadInput, AWindowOrSignalThatIsFreed) {
   expect_held([](Team& team) -> Result<void> {

@@ -76,6 +76,31 @@ TEST_P(Failures, AbortReachesAllWithItsReason) {
 }
 
 // An Error that the body returns ends the others, and is the exit code.
+// A rank that goes on with set-up calls after an abort: a slow rank, which is still in the call
+// before it, neither takes them for its peers' part of that one nor for a mismatch.
+TEST_P(Failures, SetUpCallsAfterAnAbortReachNobody) {
+  for (int attempt = 0; attempt < 20; ++attempt)
+    expect_held(4, [](Team& team) -> Result<void> {
+      const bool first = team.rank() == Rank{0};
+      auto part = team.split(0, first ? 1 : 0);
+      if (first) {
+        team.abort("enough");
+        for (int i = 0; i < 3; ++i) (void)team.split(0, -1 - i);
+        for (std::uint32_t lanes = 1; lanes <= 3; ++lanes) (void)team.rows(lanes);
+      }
+      Checks checks;
+      checks.holds(
+          !part || part->size() == 4,
+          "a team of " + std::to_string(part ? part->size() : 0) + " ranks came of a split of 4");
+      checks.holds(part || part.error().code == ErrorCode::aborted,
+                   "split: " + (part ? std::string() : to_string(part.error())));
+      const Result<void> met = team.sync();
+      checks.holds(!met && met.error().code == ErrorCode::aborted,
+                   "sync: " + (met ? std::string("ok") : to_string(met.error())));
+      return checks.done();
+    });
+}
+
 TEST_P(Failures, ABodysErrorEndsTheOthers) {
   const RunOptions options{.ranks = 3, .as = GetParam(), .timeout = std::chrono::seconds(20)};
   const Board board;
