@@ -101,6 +101,10 @@ class Runner {
     if (!command_.json.empty()) json_.open(command_.json);
     if (!command_.json.empty() && !json_) throw Usage{"cannot write " + command_.json};
     for (const Entry* entry : chosen()) status = worse(status, one(*entry));
+    if (json_.is_open() && !json_.flush()) {
+      fmt::print(stderr, "muster check: {} could not be written\n", command_.json);
+      return 1;
+    }
     return status;
   }
 
@@ -181,7 +185,8 @@ void add_options(CLI::App& app, Command& command) {
   app.add_flag("--list", command.list,
                "name the checks, the weakest profile each claims, and stop");
   app.add_option("-n,--ranks", command.ranks, "number of ranks")->check(CLI::Range(1U, 256U));
-  app.add_option("--calls", command.calls, "how often the protocol is used");
+  app.add_option("--calls", command.calls, "how often the protocol is used")
+      ->check(CLI::Range(1U, 1'000'000U));
   app.add_option("--lanes", command.lanes, "lanes per rank")->check(CLI::Range(1U, 64U));
   app.add_option("--threads-per-lane", command.threads, "threads per lane")
       ->check(CLI::Range(1U, 64U));

@@ -65,7 +65,7 @@ int run(const std::vector<std::string>& words) {
   try {
     app.parse(arguments);
   } catch (const CLI::Success& asked) {
-    return app.exit(asked);  // --help, --version
+    status = app.exit(asked);  // --help, --version
   } catch (const CLI::ParseError& error) {
     const std::string name = name_of_command(app);
     fmt::print(stderr, "{}: {}\nsee {} --help\n", name, error.what(), name);
@@ -86,5 +86,11 @@ int run(const std::vector<std::string>& words) {
 }  // namespace muster::cli
 
 int main(int argc, char** argv) {
-  return muster::cli::run({argv + 1, argv + argc});
+  try {
+    return muster::cli::run({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    // What was to be said could not be, perhaps because there is no stderr.
+    std::fprintf(stderr, "muster: %s\n", error.what());
+    return muster::cli::failed_status;
+  }
 }

@@ -81,6 +81,7 @@ Result<void> Team::run_lanes(std::uint32_t count, const LaneBody& body) {
                     count, max_lanes()),
         rank()};
   }
+  if (setup_->closed()) return *setup_->refusal();
   std::vector<Result<void>> results(count);
   const auto run_one = [&](std::uint32_t lane) {
     results[lane] = run_lane(setup_->team(), Lane{lane}, count, body);

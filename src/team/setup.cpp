@@ -44,6 +44,15 @@ Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
   team_.add(
       {Allocation::Kind::cells, team_.record().system_cell, system_cells(team_.size()), 1, {}});
   team_.add({Allocation::Kind::memory, team_.record().mailbox_offset, mailbox_bytes, 0, {}});
+  if (parent_ != nullptr) ++parent_->children_;
+}
+
+Setup::~Setup() {
+  if (!closed_) let_go_of_parent();
+}
+
+void Setup::let_go_of_parent() {
+  if (parent_ != nullptr) --parent_->children_;
 }
 
 std::optional<Error> Setup::refusal() {
@@ -60,7 +69,13 @@ Result<void> Setup::sync() {
   if (auto refused = refusal()) return *refused;
   const WaitStatus status = barrier_.sync(fabric_);
   if (status == WaitStatus::ok) return {};
-  return watch_.error().value_or(Error{ErrorCode::aborted, "the team has failed"});
+  Error error = watch_.error().value_or(Error{ErrorCode::aborted, "the team has failed"});
+  // This rank has left a call that a late one is still to make: from now on they would be one call
+  // apart, and agree on things that they do not mean.
+  if (status == WaitStatus::expired)
+    team_.fail(WaitStatus::aborted, team_.process().job_rank,
+               fmt::format("rank {}: a set-up call expired: {}", team_.rank().value, error.what));
+  return error;
 }
 
 Result<std::vector<Message>> Setup::exchange(const Message& mine) {
@@ -183,7 +198,16 @@ Result<void> Setup::release(Allocation::Kind kind, std::uint64_t offset) {
 }
 
 Result<void> Setup::close() {
-  if (const auto agreed = agree("close()"); !agreed) return agreed.error();
+  std::optional<Error> local;
+  if (const std::uint32_t open = children_; open > 0) {
+    local =
+        Error{ErrorCode::invalid_argument,
+              fmt::format("close(): {} that this one was split into {} still open; close {} first",
+                          open == 1 ? "a team" : fmt::format("{} teams", open),
+                          open == 1 ? "is" : "are", open == 1 ? "it" : "them"),
+              team_.rank()};
+  }
+  if (const auto agreed = agree("close()", 0, local); !agreed) return agreed.error();
   // Everybody has come, so no lane runs any more. What the team itself talks through stays until
   // the last member has passed the barrier below.
   for (const Allocation& allocation : team_.allocations()) {
@@ -191,6 +215,7 @@ Result<void> Setup::close() {
   }
   if (Result<void> cleared = sync(); !cleared) return cleared;
   closed_ = true;
+  let_go_of_parent();
   // Pairs with itself: the last to come sees that all others have passed.
   if (team_.record().done.fetch_add(1, std::memory_order_acq_rel) + 1 != team_.size()) return {};
   for (const Allocation& allocation : team_.allocations()) {

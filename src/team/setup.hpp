@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,6 +39,9 @@ class Setup {
   // A team that was split off keeps its parent.
   Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
         std::shared_ptr<const Setup> parent = nullptr);
+  ~Setup();
+  Setup(const Setup&) = delete;
+  Setup& operator=(const Setup&) = delete;
 
   [[nodiscard]] TeamContext& team() { return team_; }
   [[nodiscard]] const TeamContext& team() const { return team_; }
@@ -60,19 +64,24 @@ class Setup {
                                             const std::optional<Error>& local);
   [[nodiscard]] Result<void> release_segment(std::uint32_t segment);
 
-  // Gives back all that the team has, its own record too. Collective; nothing works afterwards.
+  // Gives back all that the team has, its own record too. Collective; nothing works afterwards. Not
+  // while a team that was split off is open: it looks at this one's record and windows.
   [[nodiscard]] Result<void> close();
+  [[nodiscard]] bool closed() const { return closed_; }
+  // Why nothing can be set up any more, if so.
+  [[nodiscard]] std::optional<Error> refusal();
+
+  // What a team talks through, which is no window or signal of the user's.
+  [[nodiscard]] bool is_system(const Allocation& allocation) const;
 
   // Cells that a team needs for itself, and the bytes of its mailbox and call board.
   [[nodiscard]] static std::uint32_t system_cells(std::uint32_t size) { return size + 1; }
   static constexpr std::uint64_t mailbox_bytes = page + sizeof(CallBoard);
 
  private:
-  // Why nothing can be set up any more, if so.
-  [[nodiscard]] std::optional<Error> refusal();
   [[nodiscard]] Result<std::vector<Message>> exchange(const Message& mine);
   [[nodiscard]] std::uint64_t reserve(const Allocation& allocation);
-  [[nodiscard]] bool is_system(const Allocation& allocation) const;
+  void let_go_of_parent();
   void clear(const Allocation& allocation, std::uint32_t job_rank) const;
   void give_back(const Allocation& allocation, std::uint64_t offset);
   [[nodiscard]] std::optional<Error> commit(const Allocation& allocation, std::uint64_t offset);
@@ -85,6 +94,7 @@ class Setup {
   WindowRef<Message> mailbox_;
   std::uint64_t exchanges_ = 0;
   bool closed_ = false;
+  mutable std::atomic<std::uint32_t> children_ = 0;  // teams that were split off and are open
 };
 
 // Writes the record of a new team of `members` (job ranks), its cells and mailbox zeroed, and

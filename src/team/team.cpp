@@ -130,10 +130,12 @@ Result<Team::Shape> Team::shape_allocation(const Allocation& allocation,
                                            std::size_t element) const {
   const Result<Extents> folded = fold({extents, count}, element);
   if (!folded) return folded.error();
-  if (setup_->team().find(Kind::memory, allocation.offset) == nullptr) {
-    return invalid(fmt::format(
-        "window: the allocation at offset {} is not this team's (freed, or another team's)",
-        allocation.offset));
+  const host::Allocation* const found = setup_->team().find(Kind::memory, allocation.offset);
+  if (found == nullptr || setup_->is_system(*found)) {
+    return invalid(
+        fmt::format("window: the allocation at offset {} is not this team's (freed, "
+                    "another team's, or never made)",
+                    allocation.offset));
   }
   if (folded->bytes > allocation.bytes) {
     return invalid(fmt::format(
@@ -213,11 +215,13 @@ Result<void> Team::sync() {
 }
 
 void Team::abort(std::string_view reason) {
+  if (setup_->closed()) return;  // nobody is in it, and its number is another team's
   setup_->team().fail(WaitStatus::aborted, setup_->team().process().job_rank,
                       fmt::format("rank {} called abort: {}", rank().value, reason));
 }
 
 Result<Team> Team::shrink() {
+  if (setup_->closed()) return *setup_->refusal();
   Result<std::uint32_t> successor = host::agree_on_survivors(setup_->team());
   if (!successor) return successor.error();
   auto survivors = std::make_shared<host::Setup>(setup_->team().shared_process(), *successor);

@@ -72,6 +72,8 @@ TEST_F(CheckProgram, WhatCannotBeRunIsSaid) {
 }
 
 TEST(CheckCommand, SaysWhatIsWrongWithItsArguments) {
+  EXPECT_EQ(refusal({"check", "epoch_barrier", "--calls", "0"}),
+            "muster check: --calls: Value 0 not in range 1 to 1000000");
   EXPECT_EQ(refusal({"check"}), "muster check: which one? --list names them");
   EXPECT_EQ(refusal({"check", "no_such"}),
             "muster check: there is no check 'no_such'; --list names them");
@@ -83,6 +85,19 @@ TEST(CheckCommand, SaysWhatIsWrongWithItsArguments) {
       "packet_exchange, and those of muster check --list");
   EXPECT_EQ(refusal({"cost", "epoch_barrier", "--profile", "tso"}),
             "muster cost: --profile is 'tso'; it must be sc, direct or rdma");
+}
+
+// What is lost is never success, and no output is worth a crash.
+TEST(CheckCommand, OutputThatCannotBeWrittenIsAFailure) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  const std::string program = MUSTER_PROGRAM;
+  for (const std::string& line :
+       {program + " check epoch_barrier -n 2 --json /dev/full", program + " --help >/dev/full",
+        program + " check --list >/dev/full", program + " info >&- 2>&-",
+        program + " check --list >/dev/full 2>/dev/full", program + " bogus 2>/dev/full"}) {
+    Command command({"/bin/sh", "-c", line});
+    EXPECT_EQ(command.wait(), 1) << line << ": " << command.err();
+  }
 }
 
 TEST(CheckCommand, TheListHasAHeading) {

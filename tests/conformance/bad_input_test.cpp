@@ -300,6 +300,13 @@ TEST_P(BadInput, FreeingWhatWasNeverMade) {
   expect_held(refused([](Team& t) { return t.free(Allocation{}); }, code, {"free", "never made"}));
   expect_held(
       refused([](Team& t) { return t.free(WindowRef<float>{}); }, code, {"free", "never made"}));
+  expect_held(refused(
+      [](Team& t) {
+        Allocation none;
+        none.bytes = 64;
+        return t.window<float>(none, {4});
+      },
+      code, {"window", "never made"}));
 }
 
 // Freed, and used all the same.

@@ -101,6 +101,57 @@ TEST_P(Failures, SetUpCallsAfterAnAbortReachNobody) {
     });
 }
 
+// The one that was late and the one that gave up would be a call apart, were the team to go on.
+TEST_P(Failures, ASetUpCallThatExpiredFailsTheTeam) {
+  const auto body = [](Team& team) -> Result<void> {
+    Checks checks;
+    const bool late = team.rank() == Rank{1};
+    if (late) std::this_thread::sleep_for(milliseconds(700));
+    const auto first = team.signals(1);
+    checks.refused(first, late ? ErrorCode::aborted : ErrorCode::expired, "signals(1)");
+    checks.refused(team.signals(1), ErrorCode::aborted, "signals(1) once more");
+    if (!late) std::this_thread::sleep_for(milliseconds(500));
+    auto survivors = team.shrink();
+    if (!checks.ok(survivors, "shrink")) return checks.done();
+    checks.ok(survivors->sync(), "sync of those that are left");
+    return checks.done();
+  };
+  expect_held(2, body, milliseconds(400));
+}
+
+// What a closed team had, its number too, is another team's by now.
+TEST_P(Failures, AClosedTeamReachesNobody) {
+  expect_held(3, [](Team& team) -> Result<void> {
+    Checks checks;
+    auto old = *team.split(0);
+    auto child = *old.split(0);
+    checks.refused(old.close(), ErrorCode::invalid_argument, "close() before the child's",
+                   "still open");
+    checks.ok(child.close(), "close of the child");
+    const Signals signals = *old.signals(1);
+    checks.ok(old.close(), "close");
+
+    auto other = *team.split(0);
+    const Signals others = *other.signals(8);
+    old.abort("nobody is there");
+    checks.refused(old.shrink(), ErrorCode::invalid_argument, "shrink of a closed team", "closed");
+    checks.refused(old.lane([&](auto& fabric) {
+      fabric.notify(signals[0], Rank{0}, 7, NotifyOp::set);
+      return WaitStatus::ok;
+    }),
+                   ErrorCode::invalid_argument, "a lane of a closed team", "closed");
+    checks.ok(other.sync(), "sync of the other team");
+    checks.ok(other.lane([&](auto& fabric) {
+      for (std::uint32_t i = 0; i < 8; ++i)
+        checks.holds(fabric.read(others[i]) == 0, "a new signal is not zero");
+      return WaitStatus::ok;
+    }),
+              "a lane of the other team");
+    checks.ok(team.sync(), "sync of the parent");
+    return checks.done();
+  });
+}
+
 TEST_P(Failures, ABodysErrorEndsTheOthers) {
   const RunOptions options{.ranks = 3, .as = GetParam(), .timeout = std::chrono::seconds(20)};
   const Board board;
