@@ -1,11 +1,12 @@
 // Check an own protocol:
 //
+//   #include <muster/barrier.hpp>
 //   #include <muster/check.hpp>
 //
 //   MUSTER_CHECK(hello, {.ranks = 3, .calls = 2}) {
 //     auto inbox = *team.window<int>({1}, "inbox");
 //     muster::EpochBarrier barrier(team);
-//     team.lanes(lanes, [&](auto& fabric) {
+//     (void)team.lanes(lanes, [&](auto& fabric) {
 //       for (std::uint32_t call = 0; call < calls; ++call) {
 //         ...
 //         if (barrier.sync(fabric) != muster::WaitStatus::ok) return;

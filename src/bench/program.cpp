@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -97,6 +98,7 @@ Result<void> MeasuringProgram::start() {
   process->in = in[1];
   process->out = out[0];
   const pid_t parent = getpid();
+  std::fflush(nullptr);  // or the child writes once more what lies in the buffers
   process->pid = fork();
   if (process->pid < 0) return system_error("fork");
   if (process->pid == 0) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -61,6 +62,7 @@ Result<int> reap(pid_t child, int death, std::chrono::milliseconds limit) {
 Result<int> run_child(const std::function<int()>& child, int out, int err, int death,
                       std::chrono::milliseconds limit) {
   const pid_t parent = getpid();
+  std::fflush(nullptr);  // or the child writes once more what lies in the buffers
   const pid_t pid = fork();
   if (pid < 0) return system_error("fork");
   if (pid == 0) {
@@ -145,6 +147,7 @@ int run_ranks(const Plan& plan, As as, const std::function<void(std::uint32_t)>&
     return 0;
   }
   for (std::uint32_t rank = 0; rank < plan.ranks; ++rank) {
+    std::fflush(nullptr);
     const pid_t pid = fork();
     if (pid < 0) throw Failure(system_error("fork"));
     if (pid != 0) continue;

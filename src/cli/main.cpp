@@ -42,8 +42,7 @@ std::string objection_to(const std::string& first_word, CLI::App& app) {
 }
 
 int run(const std::vector<std::string>& words) {
-  CLI::App app("Signals, barriers and collectives between ranks, checked before they run",
-               "muster");
+  CLI::App app("Signals, barriers and transfers between ranks, checked before they run", "muster");
   app.set_version_flag("--version", fmt::format("muster {}", version));
   app.require_subcommand(1);
   int status = 0;
