@@ -30,6 +30,7 @@ __global__ void sum_loop(const __grid_constant__ gpu::Handle handle, WindowRef<s
   time_calls(timing_of(fabric, nanoseconds, calls), [&] {
     sum += gridDim.x;
     __syncthreads();
+    // Pairs with the acquire load of every block.
     if (threadIdx.x == 0) Sum(shared).fetch_add(1, cuda::memory_order_release);
     if (threadIdx.x < 32) {
       bool reached = false;

@@ -15,7 +15,8 @@ std::string devices() {
   must(cudaDriverGetVersion(&driver), "asking for the driver");
   must(cudaGetDeviceProperties(&properties, 0), "asking for the GPU");
   return std::to_string(gpu_count()) + " x " + properties.name + ", CUDA driver " +
-         std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10);
+         std::to_string(driver / 1000) + "." + std::to_string(driver % 1000 / 10) +
+         (MUSTER_CUDA_QUICK != 0 ? ", KERNELS COMPILED IN A HURRY: NOT TO BE MEASURED" : "");
 }
 
 std::vector<Contender> list(const Wanted& wanted) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "muster/barrier.hpp"
@@ -65,8 +66,9 @@ std::vector<int> place(int ranks, int gpus) {
 
 int main(int argc, char** argv) {
   constexpr int most = gpu::near_ranks;
-  int ranks = argc > 1 ? std::atoi(argv[1]) : 2;
-  if (argc > 2 || ranks < 1 || ranks > most) {
+  char* rest = nullptr;
+  auto ranks = argc > 1 ? static_cast<int>(std::strtol(argv[1], &rest, 10)) : 2;
+  if (argc > 2 || (rest != nullptr && *rest != '\0') || ranks < 1 || ranks > most) {
     std::fprintf(stderr, "usage: ring [RANKS], 1 to %d\n", most);
     return 2;
   }

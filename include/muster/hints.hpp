@@ -27,7 +27,8 @@ template <class F, class Act>
 
 // act(fabric) for what hardly ever happens. In a kernel it becomes a function of its own, so that
 // its instructions do not lie between those that the peers wait for. There it works on a copy: it
-// returns what it found, and what it does to the lane's status is lost. It captures copies, too.
+// returns what it found, and what it does to the lane's status is lost, so it makes no mistake that
+// was not looked for before. It captures copies, too.
 template <Fabric F, class Act>
 MUSTER_FN auto rarely(F& fabric, Act&& act) {
   if constexpr (DeviceFabric<F>)

@@ -2,7 +2,9 @@
 //
 // Set-up calls (window, allocate, rows, signals, free, sync, shrink) are collective: every rank of
 // the team makes the same calls in the same order, outside of lanes. Ranks that differ get a
-// `mismatch` error that names both sides. All of them are barriers of the team.
+// `mismatch` error that names both sides. All of them are barriers of the team. One that expires
+// fails the team: those who gave up and those who come late would be a call apart. Go on with
+// shrink().
 #pragma once
 
 #include <cstdint>
@@ -154,12 +156,14 @@ class Team {
   [[nodiscard]] Result<Team> split(std::int32_t colour, std::int32_t key = 0);
 
   // Gives back everything that the team has allocated, and its own record: a job has room for 1024
-  // teams at a time. Nothing works on the team afterwards.
+  // teams at a time. Nothing works on the team afterwards. Errors: invalid_argument while a team
+  // that was split off this one is open; a failed team gives nothing back and says how it failed.
   Result<void> close();
 
   // ---- failure ---------------------------------------------------------------------------------
 
   // Ends the waits of all ranks with `aborted` and this reason. The first failure of a team stays.
+  // Of a closed team, which has no waits, nothing.
   void abort(std::string_view reason);
 
   // After peer_lost or aborted: agrees with the other survivors on who they are, and returns their

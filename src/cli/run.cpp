@@ -16,6 +16,7 @@
 #include "cli/numbers.hpp"
 #include "cli/program_verb.hpp"
 #include "fabric/host/job.hpp"
+#include "launch/binding.hpp"
 #include "launch/launch.hpp"
 #include "team/shrink.hpp"
 
@@ -73,6 +74,7 @@ int run(const Options& options, const std::vector<std::string>& words) {
 
   host::JobOptions job_options;
   job_options.ranks = launch.ranks;
+  job_options.cores = launcher::allowed_cores().size();
   job_options.watched = true;  // by on_end below
   const auto job = host::create_job(job_options);
   if (!job) {

@@ -44,7 +44,7 @@ Result<std::shared_ptr<const Job>> Membership::job() {
     // A launcher may have bound this rank to one core and the others to others.
     const long cores = std::max(1L, sysconf(_SC_NPROCESSORS_ONLN));
     const Result<Job> made =
-        create_job({.ranks = self_->ranks, .cores = static_cast<std::uint32_t>(cores)});
+        create_job({.ranks = self_->ranks, .cores = static_cast<std::size_t>(cores)});
     if (!made) return made.error();
     const int copy = fcntl(made->fd(), F_DUPFD_CLOEXEC, 3);
     if (copy >= 0) return copy;

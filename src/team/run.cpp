@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "launch/binding.hpp"
 #include "launch/environment.hpp"
 #include "launch/launch.hpp"
 #include "team/joining.hpp"
@@ -166,7 +167,8 @@ int detail::run_ranks(const RunOptions& options, const Body& body) {
   const auto started = membership.begin_run();
   if (!started) return report("run", started.error()), usage;
   if (*started) return join_started(membership, **started, join, body);
-  Result<host::Job> job = host::create_job({options.ranks == 0 ? 2 : options.ranks});
+  Result<host::Job> job = host::create_job(
+      {.ranks = options.ranks == 0 ? 2 : options.ranks, .cores = launcher::allowed_cores().size()});
   if (!job) return report("run", job.error()), usage;
   const auto shared = std::make_shared<const host::Job>(std::move(*job));
   return options.as == threads ? start_threads(shared, join, body)

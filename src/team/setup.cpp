@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "fabric/host/memory_info.hpp"
 
@@ -45,14 +46,15 @@ Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
       {Allocation::Kind::cells, team_.record().system_cell, system_cells(team_.size()), 1, {}});
   team_.add({Allocation::Kind::memory, team_.record().mailbox_offset, mailbox_bytes, 0, {}});
   if (parent_ != nullptr) ++parent_->children_;
+  counted_ = true;
 }
 
 Setup::~Setup() {
-  if (!closed_) let_go_of_parent();
+  let_go_of_parent();
 }
 
 void Setup::let_go_of_parent() {
-  if (parent_ != nullptr) --parent_->children_;
+  if (parent_ != nullptr && std::exchange(counted_, false)) --parent_->children_;
 }
 
 std::optional<Error> Setup::refusal() {
@@ -200,14 +202,16 @@ Result<void> Setup::release(Allocation::Kind kind, std::uint64_t offset) {
 Result<void> Setup::close() {
   std::optional<Error> local;
   if (const std::uint32_t open = children_; open > 0) {
-    local =
-        Error{ErrorCode::invalid_argument,
-              fmt::format("close(): {} that this one was split into {} still open; close {} first",
-                          open == 1 ? "a team" : fmt::format("{} teams", open),
-                          open == 1 ? "is" : "are", open == 1 ? "it" : "them"),
-              team_.rank()};
+    local = Error{ErrorCode::invalid_argument,
+                  fmt::format("close(): of the teams that were split off this one, {} still open "
+                              "here; close or shrink those first",
+                              open),
+                  team_.rank()};
   }
-  if (const auto agreed = agree("close()", 0, local); !agreed) return agreed.error();
+  if (const auto agreed = agree("close()", 0, local); !agreed) {
+    if (team_.status() != WaitStatus::ok) let_go_of_parent();  // it will never look there again
+    return agreed.error();
+  }
   // Everybody has come, so no lane runs any more. What the team itself talks through stays until
   // the last member has passed the barrier below.
   for (const Allocation& allocation : team_.allocations()) {

@@ -65,9 +65,12 @@ class Setup {
   [[nodiscard]] Result<void> release_segment(std::uint32_t segment);
 
   // Gives back all that the team has, its own record too. Collective; nothing works afterwards. Not
-  // while a team that was split off is open: it looks at this one's record and windows.
+  // while a team that was split off is open: it looks at this one's record and windows. One that
+  // has failed does so no more once it is closed, in vain, or shrunk.
   [[nodiscard]] Result<void> close();
   [[nodiscard]] bool closed() const { return closed_; }
+  // The parent may be closed from now on.
+  void let_go_of_parent();
   // Why nothing can be set up any more, if so.
   [[nodiscard]] std::optional<Error> refusal();
 
@@ -81,7 +84,6 @@ class Setup {
  private:
   [[nodiscard]] Result<std::vector<Message>> exchange(const Message& mine);
   [[nodiscard]] std::uint64_t reserve(const Allocation& allocation);
-  void let_go_of_parent();
   void clear(const Allocation& allocation, std::uint32_t job_rank) const;
   void give_back(const Allocation& allocation, std::uint64_t offset);
   [[nodiscard]] std::optional<Error> commit(const Allocation& allocation, std::uint64_t offset);
@@ -94,6 +96,7 @@ class Setup {
   WindowRef<Message> mailbox_;
   std::uint64_t exchanges_ = 0;
   bool closed_ = false;
+  bool counted_ = false;                             // among the parent's children
   mutable std::atomic<std::uint32_t> children_ = 0;  // teams that were split off and are open
 };
 

@@ -224,6 +224,7 @@ Result<Team> Team::shrink() {
   if (setup_->closed()) return *setup_->refusal();
   Result<std::uint32_t> successor = host::agree_on_survivors(setup_->team());
   if (!successor) return successor.error();
+  setup_->let_go_of_parent();
   auto survivors = std::make_shared<host::Setup>(setup_->team().shared_process(), *successor);
   setup_->team().process().current = survivors;
   return Team(std::move(survivors));

@@ -152,6 +152,23 @@ TEST_P(Failures, AClosedTeamReachesNobody) {
   });
 }
 
+// A team that failed cannot be closed, but its parent can.
+TEST_P(Failures, AFailedChildDoesNotHoldItsParentOpen) {
+  expect_held(3, [](Team& team) -> Result<void> {
+    Checks checks;
+    auto parent = *team.split(0);
+    auto closed = *parent.split(0);
+    auto shrunk = *parent.split(0);
+    if (team.rank() == Rank{0}) closed.abort("the first child");
+    checks.refused(closed.close(), ErrorCode::aborted, "close of a failed team");
+    auto rest = shrunk.shrink();
+    checks.ok(rest, "shrink of a child");
+    checks.ok(parent.close(), "close of the parent");
+    checks.ok(team.sync(), "sync");
+    return checks.done();
+  });
+}
+
 TEST_P(Failures, ABodysErrorEndsTheOthers) {
   const RunOptions options{.ranks = 3, .as = GetParam(), .timeout = std::chrono::seconds(20)};
   const Board board;

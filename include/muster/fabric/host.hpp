@@ -19,7 +19,8 @@
 
 namespace muster::host {
 
-// Bytes from one cell of a rank to the next, so that two writers never share a cache line.
+// Bytes from one cell of a rank to the next: those of one rank never share a cache line. Copies of
+// a cell on several ranks may (JobHeader::ranks_in_line).
 inline constexpr std::size_t cell_stride = 64;
 
 // The base addresses of one segment in the memory of each rank of a team, by team rank.

@@ -35,12 +35,6 @@ Error system_error(const std::string& what) {
   return Error{ErrorCode::system, fmt::format("{}: {}", what, std::strerror(errno))};
 }
 
-std::uint32_t cores_of_this_process() {
-  cpu_set_t cores;
-  if (sched_getaffinity(0, sizeof cores, &cores) != 0) return 1;
-  return static_cast<std::uint32_t>(CPU_COUNT(&cores));
-}
-
 // What a job's memory begins with, at each of its runs.
 void reset_space(JobHeader& header) {
   header.team_taken.fill(false);
@@ -66,8 +60,7 @@ void fill_header(JobHeader& header, const JobOptions& options, std::uint64_t hea
   header.cells = cells_per_rank;
   header.heap_bytes = heap_bytes;
   header.rank_stride = cells_per_rank * cell_stride + heap_bytes;
-  const std::uint32_t cores = options.cores > 0 ? options.cores : cores_of_this_process();
-  header.ranks_in_line = options.ranks > cores ? cell_stride / sizeof(std::uint32_t) : 1;
+  header.ranks_in_line = options.ranks > options.cores ? cell_stride / sizeof(std::uint32_t) : 1;
   header.watched = options.watched;
   make_lock(header.lock);
   reset_space(header);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,8 +15,8 @@ namespace muster::host {
 
 struct JobOptions {
   std::uint32_t ranks = 1;
-  bool watched = false;     // somebody will say of each rank that its process has ended
-  std::uint32_t cores = 0;  // that the ranks will run on together; 0: those of this process
+  std::size_t cores = 1;  // that the ranks will have between them
+  bool watched = false;   // somebody will say of each rank that its process has ended
 };
 
 // A mapping of the job's memory. Owns the file descriptor and the mapping.

@@ -118,6 +118,7 @@ void LaneWatch::sleep(const Awaited& awaited, Progress& progress) const {
   const auto until = std::min(progress.next_look, deadline);
   nanoseconds time = std::max(nanoseconds(1000), nanoseconds(until - Clock::now()));
   if (progress.nap <= longest_nap) {
+    // Relaxed: the kernel compares the word again, and wait() acquires it afterwards.
     futex_wait(*awaited.word, load(awaited, std::memory_order_relaxed),
                std::min(time, progress.nap));
     progress.nap *= 2;

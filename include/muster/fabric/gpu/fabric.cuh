@@ -85,7 +85,8 @@ class Fabric {
   // A signal, looked up once for a loop that notifies or awaits it again and again.
   class Target {
    public:
-    // Not where the signal or the rank does not exist. It must not be notified.
+    // Not where the signal or the rank is known not to exist, which takes checks. Then it must not
+    // be notified.
     [[nodiscard]] MUSTER_FN bool valid() const { return !checks || word != nullptr; }
 
    private:
