@@ -19,7 +19,8 @@ inline constexpr RunAs threads = RunAs::threads;
 
 struct RunOptions {
   // How many ranks to start. Where a launcher (muster run, mpirun, srun, torchrun) has started this
-  // program, the launcher's number holds. 0: 2 ranks. At most 1024.
+  // program, the launcher's number holds, and rank 0 says so on stderr if it is another one. 0: 2
+  // ranks, or as many as the launcher says. At most 1024.
   std::uint32_t ranks = 0;
   RunAs as = processes;
 
@@ -71,9 +72,13 @@ int run_ranks(const RunOptions& options, const std::function<Result<int>(Team&)>
 // meet again, and all of them have to. What a body starts is no rank of the job: a run inside the
 // body, in a process that it forks or in a program that it starts has ranks of its own, unless
 // another launcher started that program. To that end run changes the environment of a launched
-// process before the body begins: MUSTER_RANK, MUSTER_RANKS and MUSTER_JOB_FD go, and where another
-// launcher's variables are set, MUSTER_JOINED comes. No other thread may use the environment
-// meanwhile.
+// process before the body begins: MUSTER_RANK, MUSTER_RANKS, MUSTER_JOB_FD and MUSTER_LAUNCHER go,
+// and where another launcher's variables are set, MUSTER_JOINED comes. No other thread may use the
+// environment meanwhile.
+//
+// Who started the process is told by the environment. Where the variables of several launchers are
+// set and disagree, as those do that are left over from elsewhere, run returns 2 and names them;
+// MUSTER_LAUNCHER (muster, torchrun, openmpi, slurm, mpich, pmix, or none) says which one holds.
 template <class Body>
 int run(const RunOptions& options, Body&& body) {
   return detail::run_ranks(options, [&body](Team& team) { return detail::outcome(body, team); });

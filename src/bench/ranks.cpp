@@ -20,6 +20,7 @@
 
 #include "bench/capture.hpp"
 #include "launch/binding.hpp"
+#include "launch/environment.hpp"
 
 namespace muster::bench {
 
@@ -96,10 +97,8 @@ Result<void> judge(const Result<int>& ended, const Capture& err) {
 }  // namespace
 
 void forget_launcher() {
-  for (const char* name : {"MUSTER_JOB_FD", "MUSTER_RANK", "MUSTER_RANKS", "LOCAL_RANK", "RANK",
-                           "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
-                           "PMIX_RANK", "SLURM_NTASKS", "SLURM_PROCID"})
-    unsetenv(name);
+  launcher::forget_launchers();
+  for (const char* name : {"LOCAL_RANK", "SLURM_NTASKS"}) unsetenv(name);
 }
 
 SharedBytes::SharedBytes(std::size_t bytes) : bytes_(bytes) {

@@ -17,6 +17,7 @@
 #include "cli/program_verb.hpp"
 #include "fabric/host/job.hpp"
 #include "launch/binding.hpp"
+#include "launch/environment.hpp"
 #include "launch/launch.hpp"
 #include "team/shrink.hpp"
 
@@ -47,6 +48,7 @@ int become_program(const host::Job& job, std::uint32_t rank, std::uint32_t ranks
   set_number("MUSTER_JOB_FD", static_cast<std::uint64_t>(job.fd()));
   set_number("MUSTER_RANK", rank);
   set_number("MUSTER_RANKS", ranks);
+  launcher::take_from_others();
 
   std::vector<char*> arguments;
   arguments.reserve(words.size() + 1);

@@ -10,7 +10,10 @@
 
 namespace muster::launcher {
 
-enum class Launcher : std::uint8_t { muster, torchrun, open_mpi, slurm };
+enum class Launcher : std::uint8_t { muster, torchrun, open_mpi, slurm, mpich, pmix };
+
+// Ranks that a job may have, all on one host.
+inline constexpr std::uint32_t most_ranks = 1024;
 
 [[nodiscard]] const char* name_of(Launcher launcher);  // "muster run", "torchrun", ...
 
@@ -26,19 +29,30 @@ struct LaunchedBy {
 // Looks a variable up; null where it is not set. A parameter so that tests need not set any.
 using Lookup = std::function<const char*(const char* name)>;
 
-// No value where nobody started this process as a rank. An error where the variables contradict
-// each other (rank >= ranks, half of them missing, no number), where MUSTER_JOB_FD is not open, and
-// where the job spans several hosts. MUSTER_* come first, then torchrun's, Open MPI's, SLURM's: an
-// inner launcher hides an outer one. Those of a launcher whose rank has started this process count
-// no more, see hide_from_children.
+// No value where nobody started this process as a rank. Variables may be left over, or belong to a
+// launcher that stands around the one that really started the program: so where several launchers'
+// are set they must say the same rank of the same number, or MUSTER_LAUNCHER must name one of them
+// (muster, torchrun, openmpi, slurm, mpich, pmix, or none). Those of a launcher whose rank has
+// started this process count no more, see hide_from_children. Errors: launchers that disagree, each
+// with its numbers; variables that contradict each other (rank >= ranks, half of them missing, no
+// number, more than most_ranks); a MUSTER_JOB_FD that is not open; a job that spans several hosts;
+// a job that its ranks cannot join (MPICH's mpiexec and bare PMIx do not say of which job they
+// are).
 [[nodiscard]] Result<std::optional<LaunchedBy>> detect();
 [[nodiscard]] Result<std::optional<LaunchedBy>> detect(const Lookup& lookup);
 
-// This process is a rank now, and what it starts is not: takes MUSTER_RANK, MUSTER_RANKS and
-// MUSTER_JOB_FD out of its environment. The variables of another launcher stay, for others read
-// them too; MUSTER_JOINED, a digest of them, tells detect() that they are taken, until an inner
-// launcher changes them. No other thread may look at the environment meanwhile.
+// This process is a rank now, and what it starts is not: takes MUSTER_RANK, MUSTER_RANKS,
+// MUSTER_JOB_FD and MUSTER_LAUNCHER out of its environment. The variables of other launchers stay,
+// for others read them too; MUSTER_JOINED, a digest of each launcher's, tells detect() that they
+// are taken, until an inner launcher changes them. No other thread may look at the environment
+// meanwhile.
 void hide_from_children();
+
+// For a launcher inside another's rank: sets MUSTER_JOINED alone.
+void take_from_others();
+
+// Takes out of this process's environment what makes it a rank of any launcher.
+void forget_launchers();
 
 // What MUSTER_JOINED says where the process that set it saw these variables; empty where none of
 // another launcher is set.

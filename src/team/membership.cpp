@@ -13,6 +13,8 @@
 
 namespace muster::host {
 
+static_assert(launcher::most_ranks == max_ranks);
+
 Membership& Membership::of_process() {
   static Membership membership;
   return membership;

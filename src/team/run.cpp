@@ -96,6 +96,16 @@ int run_rank(const std::shared_ptr<const host::Job>& job, const host::JoinOption
   return code;
 }
 
+// The program may have asked for another number of ranks than it gets; rank 0 says so.
+void compare_numbers(const launcher::LaunchedBy& self, std::uint32_t asked_for) {
+  if (asked_for == 0 || asked_for == self.ranks || self.rank != 0) return;
+  const bool by_other = self.launcher != launcher::Launcher::muster;
+  fmt::print(stderr, "muster: {} started {} rank{}, and the program asks for {}; {} it is{}\n",
+             name_of(self.launcher), self.ranks, self.ranks == 1 ? "" : "s", asked_for, self.ranks,
+             by_other ? " (with MUSTER_LAUNCHER=none the program starts its own)" : "");
+  std::fflush(stderr);
+}
+
 // As the rank that `self` says, in the process's turn between begin_run and end_run.
 int join_started(host::Membership& membership, const launcher::LaunchedBy& self,
                  host::JoinOptions join, const Body& body) {
@@ -166,7 +176,10 @@ int detail::run_ranks(const RunOptions& options, const Body& body) {
   host::Membership& membership = host::Membership::of_process();
   const auto started = membership.begin_run();
   if (!started) return report("run", started.error()), usage;
-  if (*started) return join_started(membership, **started, join, body);
+  if (*started) {
+    compare_numbers(**started, options.ranks);
+    return join_started(membership, **started, join, body);
+  }
   Result<host::Job> job = host::create_job(
       {.ranks = options.ranks == 0 ? 2 : options.ranks, .cores = launcher::allowed_cores().size()});
   if (!job) return report("run", job.error()), usage;

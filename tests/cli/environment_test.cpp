@@ -159,10 +159,131 @@ TEST(Environment, Torchrun) {
   EXPECT_EQ(self.ranks, 8U);
 }
 
-TEST(Environment, TheInnermostLauncherHolds) {
-  EXPECT_EQ(expect_rank(with(srun, mpirun)).launcher, Launcher::open_mpi);
-  EXPECT_EQ(expect_rank(with(srun, torchrun)).launcher, Launcher::torchrun);
-  EXPECT_EQ(expect_rank(with(with(srun, mpirun), muster_run)).launcher, Launcher::muster);
+// One launcher's variables for rank 1 of 2, and for rank 2 of 3.
+struct Set {
+  std::string name;    // in complaints
+  std::string choice;  // as MUSTER_LAUNCHER
+  std::string says;
+  Variables of_two;
+  Variables of_three;
+  bool joinable = true;
+};
+
+std::vector<Set> all_sets() {
+  const auto set = [](std::string name, std::string choice, std::string rank, std::string ranks,
+                      const Variables& more, const std::string& local = {}) {
+    Set one{std::move(name), std::move(choice), rank + ", " + ranks, more, more};
+    one.of_two[rank] = "1";
+    one.of_three[rank] = "2";
+    for (const std::string& number : {ranks, local}) {
+      if (number.empty()) continue;
+      one.of_two[number] = "2";
+      one.of_three[number] = "3";
+    }
+    if (ranks.empty()) one.says = rank;
+    return one;
+  };
+  std::vector<Set> all{
+      set("muster run", "muster", "MUSTER_RANK", "MUSTER_RANKS", {{"MUSTER_JOB_FD", "0"}}),
+      set("torchrun", "torchrun", "RANK", "WORLD_SIZE",
+          {{"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "23456"}}, "LOCAL_WORLD_SIZE"),
+      set("mpirun (Open MPI)", "openmpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+          {{"PMIX_NAMESPACE", "77"}}, "OMPI_COMM_WORLD_LOCAL_SIZE"),
+      set("srun (SLURM)", "slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS",
+          {{"SLURM_JOB_ID", "7"}, {"SLURM_STEP_ID", "0"}}),
+      set("mpiexec (MPICH)", "mpich", "PMI_RANK", "PMI_SIZE", {{"PMI_FD", "9"}}, "MPI_LOCALNRANKS"),
+      set("a PMIx launcher", "pmix", "PMIX_RANK", "", {}),
+  };
+  all[4].joinable = all[5].joinable = false;
+  return all;
+}
+
+void expect_chosen(const Variables& variables, const Set& one, std::uint32_t ranks) {
+  SCOPED_TRACE(one.choice);
+  const Variables choice = with(variables, {{"MUSTER_LAUNCHER", one.choice}});
+  if (!one.joinable) {
+    const std::string what = expect_error(choice, ErrorCode::unavailable);
+    EXPECT_EQ(what.substr(0, one.name.size()), one.name);
+    return;
+  }
+  const LaunchedBy self = expect_rank(choice);
+  EXPECT_EQ(name_of(self.launcher), one.name);
+  EXPECT_EQ(self.ranks, ranks);
+}
+
+void expect_nobody(const Variables& variables) {
+  const auto self = detect_in(variables);
+  ASSERT_TRUE(self) << self.error().what;
+  EXPECT_FALSE(self.value().has_value());
+}
+
+TEST(Environment, LaunchersThatDisagreeAreNamedAndCanBeChosen) {
+  for (const Set& left_over : all_sets()) {
+    for (const Set& real : all_sets()) {
+      if (left_over.name == real.name) continue;
+      SCOPED_TRACE(left_over.name + " and " + real.name);
+      const Variables both = with(left_over.of_two, real.of_three);
+      const std::string what = expect_error(both, ErrorCode::invalid_argument);
+      const auto holds = [&](const std::string& part) {
+        EXPECT_NE(what.find(part), std::string::npos) << part << " in: " << what;
+      };
+      holds(left_over.name + " says rank 1" + (left_over.choice == "pmix" ? "" : " of 2"));
+      holds(real.name + " says rank 2" + (real.choice == "pmix" ? "" : " of 3"));
+      holds("(" + left_over.says + ")");
+      holds("MUSTER_LAUNCHER=" + left_over.choice);
+      holds("MUSTER_LAUNCHER=" + real.choice);
+      expect_chosen(both, left_over, 2);
+      expect_chosen(both, real, 3);
+      expect_nobody(with(both, {{"MUSTER_LAUNCHER", "none"}}));
+    }
+  }
+}
+
+// As srun is around PMI, and mpirun around PMIx. Whose ranks can find each other goes first.
+TEST(Environment, LaunchersThatAgreeAreOne) {
+  for (const Set& one : all_sets()) {
+    for (const Set& other : all_sets()) {
+      if (!one.joinable && !other.joinable) continue;
+      SCOPED_TRACE(one.name + " and " + other.name);
+      const LaunchedBy self = expect_rank(with(one.of_three, other.of_three));
+      EXPECT_TRUE(name_of(self.launcher) == one.name || name_of(self.launcher) == other.name);
+      EXPECT_EQ(self.rank, 2U);
+      EXPECT_EQ(self.ranks, 3U);
+    }
+  }
+}
+
+TEST(Environment, OneThatContradictsItselfDisagreesWithAll) {
+  for (const Set& real : all_sets()) {
+    if (real.choice == "torchrun") continue;
+    const Variables left_over{{"RANK", "x"}, {"WORLD_SIZE", "1"}, {"MASTER_PORT", "1"}};
+    const std::string what =
+        expect_error(with(real.of_three, left_over), ErrorCode::invalid_argument);
+    EXPECT_NE(what.find("torchrun says that RANK is 'x'; it must be a whole number"),
+              std::string::npos)
+        << what;
+    expect_chosen(with(real.of_three, left_over), real, 3);
+  }
+}
+
+TEST(Environment, AJobThatItsRanksCannotJoinIsRefused) {
+  const auto sets = all_sets();
+  EXPECT_EQ(expect_error(sets[4].of_three, ErrorCode::unavailable),
+            "mpiexec (MPICH) started this program as rank 2 of 3 (PMI_RANK, PMI_SIZE), but its "
+            "variables do not say of which job, so its ranks cannot find each other; start it with "
+            "muster run, srun, torchrun or Open MPI's mpirun, or bare with MUSTER_LAUNCHER=none");
+  const std::string what = expect_error(sets[5].of_three, ErrorCode::unavailable);
+  EXPECT_EQ(what.find("a PMIx launcher started this program as rank 2 (PMIX_RANK), but"), 0U);
+}
+
+TEST(Environment, AChoiceThatCannotBe) {
+  EXPECT_EQ(expect_error({{"MUSTER_LAUNCHER", "slurmm"}}, ErrorCode::invalid_argument),
+            "MUSTER_LAUNCHER is 'slurmm'; it must be muster, torchrun, openmpi, slurm, mpich, pmix "
+            "or none");
+  EXPECT_EQ(
+      expect_error(with(srun, {{"MUSTER_LAUNCHER", "torchrun"}}), ErrorCode::invalid_argument),
+      "MUSTER_LAUNCHER is 'torchrun', but torchrun has not started this program: of RANK, "
+      "WORLD_SIZE, not all are set");
 }
 
 TEST(Environment, RanksOfOneJobShareItsKeyAndNoOtherJobHasIt) {
@@ -192,12 +313,26 @@ TEST(Environment, RanksMustBeNumbersBelowTheirCount) {
   EXPECT_EQ(
       expect_error(with(mpirun, {{"OMPI_COMM_WORLD_RANK", "2"}}), ErrorCode::invalid_argument),
       "OMPI_COMM_WORLD_RANK is 2, but OMPI_COMM_WORLD_SIZE is 2: ranks are numbered from 0");
-  for (const char* wrong : {"", "x", "-1", "1x", "99999999999"}) {
+  for (const char* wrong : {"", "x", "-1", "1x"}) {
     EXPECT_EQ(expect_error(with(srun, {{"SLURM_PROCID", wrong}}), ErrorCode::invalid_argument),
               std::string("SLURM_PROCID is '") + wrong + "'; it must be a whole number");
   }
   EXPECT_EQ(expect_error(without(mpirun, "OMPI_COMM_WORLD_SIZE"), ErrorCode::invalid_argument),
             "OMPI_COMM_WORLD_SIZE is not set, though other variables of mpirun (Open MPI) are");
+}
+
+TEST(Environment, ThereAreNoMoreRanksThanAJobCanHave) {
+  for (const char* many : {"1025", "4294967295", "4294967296", "99999999999999999999"}) {
+    for (const auto& [variables, name] :
+         {std::pair{muster_run, "MUSTER_RANKS"}, std::pair{mpirun, "OMPI_COMM_WORLD_SIZE"},
+          std::pair{srun, "SLURM_STEP_NUM_TASKS"}, std::pair{torchrun, "WORLD_SIZE"},
+          std::pair{all_sets()[4].of_two, "PMI_SIZE"}}) {
+      EXPECT_EQ(expect_error(with(variables, {{name, many}}), ErrorCode::invalid_argument),
+                std::string(name) + " is " + many + "; a job has at most 1024 ranks on one host");
+    }
+  }
+  const Variables most{{"RANK", "1023"}, {"WORLD_SIZE", "1024"}, {"MASTER_PORT", "1"}};
+  EXPECT_EQ(expect_rank(most).ranks, 1024U);
 }
 
 TEST(Environment, SeveralHostsAreRefused) {

@@ -82,6 +82,80 @@ TEST(OtherLaunchers, MpirunOnOneHost) {
   }
 }
 
+// torchrun's variables are left over in the shell that calls mpirun.
+TEST(OtherLaunchers, LeftOverVariablesUnderMpirun) {
+  Command look({"sh", "-c", "command -v mpirun && mpirun --version | grep -q 'Open MPI'"});
+  if (look.wait() != 0) GTEST_SKIP() << "Open MPI's mpirun is not on the PATH";
+  const Words words{"mpirun", "--oversubscribe", "-n", "3", MUSTER_RUNNER, "left-over"};
+  CommandOptions options{.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                         {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                         {"RANK", "0"},
+                                         {"WORLD_SIZE", "1"},
+                                         {"MASTER_ADDR", "localhost"},
+                                         {"MASTER_PORT", "23456"}}};
+  Command undecided(words, options);
+  EXPECT_EQ(undecided.wait(), 2);
+  EXPECT_EQ(undecided.out(), "");
+  EXPECT_GE(count(undecided.err(),
+                  "they disagree: torchrun says rank 0 of 1 (RANK, WORLD_SIZE); mpirun (Open MPI) "
+                  "says rank "),
+            1)
+      << undecided.err();
+  for (const auto& [choice, ranks] : {std::pair{"openmpi", "3"}, std::pair{"torchrun", "1"}}) {
+    options.environment["MUSTER_LAUNCHER"] = choice;
+    Command decided(words, options);
+    EXPECT_EQ(decided.wait(), 0) << decided.err();
+    EXPECT_EQ(count(decided.out(), "left-over: rank 0 of " + std::string(ranks)),
+              ranks[0] == '3' ? 1 : 3)
+        << decided.out();
+  }
+}
+
+// In `muster run` everything around it is known to be around it; what stands inside is not.
+TEST(OtherLaunchers, VariablesAroundMusterRunAndWithinIt) {
+  const Words words = joined(muster({"run", "-n", "2"}), {MUSTER_RUNNER, "around"});
+  const std::map<std::string, std::string> around{
+      {"RANK", "0"}, {"WORLD_SIZE", "1"}, {"MASTER_PORT", "23456"}};
+  Command well(words, {.environment = around});
+  EXPECT_EQ(well.wait(), 0) << well.err();
+  EXPECT_EQ(count(well.out(), " of 2\n"), 2) << well.out();
+
+  const std::string inner = "RANK=0 WORLD_SIZE=1 MASTER_PORT=23456 " MUSTER_RUNNER " within";
+  Command undecided(run_script({"-n", "2"}, inner), {.environment = around});
+  EXPECT_EQ(undecided.wait(), 0) << "the same variables as around it: " << undecided.err();
+  Command other(run_script({"-n", "2"}, "RANK=1 WORLD_SIZE=4 MASTER_PORT=7 " MUSTER_RUNNER " x"));
+  EXPECT_EQ(other.wait(), 2);
+  EXPECT_EQ(count(other.err(),
+                  "muster run says rank 0 of 2 (MUSTER_RANK, MUSTER_RANKS); torchrun "
+                  "says rank 1 of 4 (RANK, WORLD_SIZE)"),
+            1)
+      << other.err();
+}
+
+// The program asks for 2 ranks.
+TEST(OtherLaunchers, AnotherNumberOfRanksThanTheProgramAsksFor) {
+  const CommandOptions one_task{.environment = {{"SLURM_PROCID", "0"},
+                                                {"SLURM_STEP_NUM_TASKS", "1"},
+                                                {"SLURM_JOB_ID", std::to_string(getpid())},
+                                                {"SLURM_STEP_ID", "0"}}};
+  Command slurm({MUSTER_RUNNER, "number"}, one_task);
+  EXPECT_EQ(slurm.wait(), 0);
+  EXPECT_EQ(slurm.out(), "number: rank 0 of 1\n");
+  EXPECT_EQ(slurm.err(),
+            "muster: srun (SLURM) started 1 rank, and the program asks for 2; 1 it is (with "
+            "MUSTER_LAUNCHER=none the program starts its own)\n");
+
+  Command own({"env", "MUSTER_LAUNCHER=none", MUSTER_RUNNER, "number"}, one_task);
+  EXPECT_EQ(own.wait(), 0);
+  EXPECT_EQ(count(own.out(), " of 2\n"), 2) << own.out();
+  EXPECT_EQ(own.err(), "");
+
+  Command launched(joined(muster({"run", "-n", "3"}), {MUSTER_RUNNER, "number"}));
+  EXPECT_EQ(launched.wait(), 0);
+  EXPECT_EQ(launched.err(),
+            "muster: muster run started 3 ranks, and the program asks for 2; 3 it is\n");
+}
+
 TEST(OtherLaunchers, TheVariablesOfSlurmAndTorchrun) {
   const std::string own = std::to_string(getpid());
   struct Case {

@@ -134,14 +134,21 @@ TEST(SeveralRuns, ALauncherInsideABody) {
   const std::string by_muster =
       std::string(MUSTER_PROGRAM) + " run -n 3 " + runner + " inner again";
   const AsTorchrun outer({runner, "outer", "starts", by_muster});
-  outer.expect_well();
+  for (const std::size_t rank : {0U, 1U}) {
+    EXPECT_EQ(outer.rank(rank).wait(), 0) << outer.rank(rank).err();
+    const std::string line =
+        "muster: muster run started 3 ranks, and the program asks for 2; 3 it is\n";
+    EXPECT_EQ(outer.rank(rank).err(), line + line);
+  }
   expect_ranks(outer.out(), "outer", 2);
   expect_ranks(outer.out(), "inner", 3, 2);
   expect_ranks(outer.out(), "inner-2", 3, 2);
 
   const std::string by_other = "RANK=0 WORLD_SIZE=1 MASTER_PORT=1 " + runner + " inner again";
   Command launched(under_muster_run({runner, "outer", "starts", by_other}));
-  expect_well(launched);
+  EXPECT_EQ(launched.wait(), 0) << launched.err();
+  EXPECT_EQ(count(launched.err(), "torchrun started 1 rank, and the program asks for "), 4);
+  EXPECT_EQ(lines_of(launched.err()).size(), 4U) << launched.err();
   expect_ranks(launched.out(), "outer", 2);
   expect_ranks(launched.out(), "inner", 1, 2);
   expect_ranks(launched.out(), "inner-2", 1, 2);
