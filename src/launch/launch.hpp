@@ -23,13 +23,14 @@ struct LaunchOptions {
   // Asked when the grace is over: true where the survivors have recovered and go on without the
   // rank that failed. Not set: they are stopped.
   std::function<bool()> survivors_go_on;
-  // Asked of a rank whose process ended with code 0: true where it was in the middle of its body,
-  // by exit() or the like. It has failed then, and its status is taken for 1.
+  // Asked of a rank whose process has ended: true where it was in the middle of its body, by exit()
+  // or the like. It has failed then, and code 0 is taken for 1.
   std::function<bool(std::uint32_t rank)> left_body;
   // Told of each rank whose process has ended, however it did.
   std::function<void(std::uint32_t rank)> on_end;
   // Asked at the end: the rank that was the first to fail as the job itself saw it, if any. Its
-  // status is returned; the order in which processes end is no proof.
+  // status is returned, unless the first that failed here died in the middle of its body: a rank
+  // that says how it fails may end after those that heard of it, and one that dies does not.
   std::function<std::optional<std::uint32_t>()> first_to_fail;
 };
 
@@ -48,7 +49,8 @@ inline constexpr int time_limit_status = 124;
 //  - children that this process had before, and those of its other threads, are left alone;
 //  - `grace` after a failure, and at the time limit, ranks that still run get TERM, a second
 //    later KILL; so do processes that outlive the ranks.
-// Returns the exit status of the rank that failed first (128 + n for signal n), 0 where none did,
+// Returns the exit status of the rank that failed first (128 + n for signal n), also where the
+// others went on without it, 0 where none did,
 // 124 when the time limit was reached, 130 after the second INT, and 1 where the ranks could not be
 // started. Signals go to a process: call it where no other thread takes them. Several threads may
 // launch at once; then one of them gets each signal.

@@ -74,7 +74,8 @@ int Supervisor::run() {
   end_orphans();
   end_relay();
   if (!status_ && relay_ != nullptr && relay_->lost_output()) return 1;
-  if (status_ && options_.first_to_fail && phase_ == Phase::running) {
+  // A death comes before whatever the others have made of it.
+  if (status_ && !first_died_ && options_.first_to_fail && phase_ == Phase::running) {
     const auto first = options_.first_to_fail();
     if (first && codes_.contains(*first)) return codes_[*first];
   }
@@ -128,12 +129,13 @@ void Supervisor::on_end_of(std::uint32_t rank) {
   process.handle.reset();
   alive_.erase(process.pid);
   const bool well = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
-  if (!well || (options_.left_body && options_.left_body(rank))) report(rank, wait_status);
+  const bool in_body = options_.left_body && options_.left_body(rank);
+  if (!well || in_body) report(rank, wait_status, in_body);
   process.pid = 0;
   if (options_.on_end) options_.on_end(rank);
 }
 
-void Supervisor::report(std::uint32_t rank, int wait_status) {
+void Supervisor::report(std::uint32_t rank, int wait_status, bool in_body) {
   const bool by_signal = WIFSIGNALED(wait_status);
   const int signal = by_signal ? WTERMSIG(wait_status) : 0;
   const bool left_body = !by_signal && WEXITSTATUS(wait_status) == 0;
@@ -151,7 +153,10 @@ void Supervisor::report(std::uint32_t rank, int wait_status) {
     say(fmt::format("rank {} exited with code {}", rank, code));
   }
   codes_[rank] = code;
-  if (!status_) status_ = code;
+  if (!status_) {
+    status_ = code;
+    first_died_ = by_signal || in_body;
+  }
   if (stopped) return;
   last_failed_ = rank;
   // A team that can recover gets its time after each failure; others have to end after the first.

@@ -48,7 +48,7 @@ class Supervisor {
 
   void wait_for_events(Deadline until);
   void on_end_of(std::uint32_t rank);
-  void report(std::uint32_t rank, int wait_status);
+  void report(std::uint32_t rank, int wait_status, bool in_body);
   void on_signals();
   void pass_on(const signalfd_siginfo& info);
 
@@ -77,6 +77,7 @@ class Supervisor {
   Deadline kill_at_;
   std::uint32_t last_failed_ = 0;
   std::optional<int> status_;           // the first failure decides
+  bool first_died_ = false;             // without a chance to say so itself
   std::map<std::uint32_t, int> codes_;  // of the ranks that failed
   int interrupts_ = 0;
   bool relay_done_ = false;

@@ -95,6 +95,22 @@ TEST(RunStatus, IsOneWhereARankLeavesInTheMiddleOfItsBody) {
   }
 }
 
+// What the survivors wrote comes later than the death that it came from.
+TEST(RunStatus, IsThatOfTheRankThatWasKilledWhateverTheSurvivorsMadeOfIt) {
+  for (const char* where : {"team", "split", "shrink"}) {
+    const std::vector<std::string> words{MUSTER_RUNNER, "status", "killed", where};
+    std::vector<std::string> launched = muster({"run", "-n", "4"});
+    launched.insert(launched.end(), words.begin(), words.end());
+    for (const auto& start : {words, launched}) {
+      SCOPED_TRACE(start.front() + " " + where);
+      Command command(start);
+      EXPECT_EQ(command.wait(), 137) << command.err();
+      EXPECT_EQ(count(command.err(), "was killed by signal 9 (Killed)\n"), 1) << command.err();
+      EXPECT_GE(count(command.err(), " exited with code 1\n"), 1) << command.err();
+    }
+  }
+}
+
 TEST(RunStatus, OthersGetTheGraceToEndByThemselves) {
   // Rank 0 goes on until rank 1 has failed, and ends well.
   Command command(run_script(

@@ -8,17 +8,23 @@
 //   muster_runner NAME forks            the body forks a process that does so
 //   muster_runner NAME starts COMMAND   the body has the shell run COMMAND
 //   muster_runner NAME exit|_exit|quick_exit   rank 1 ends so in the middle of its body
+//   muster_runner NAME killed WHERE     of 4 ranks, 3 kills itself while it is waited for, and the
+//                                       others end with an error: at once (team), in a team of 1
+//                                       and 3 (split), or in that of the survivors (shrink)
 //
 // NAME asks for 2 ranks where nothing else is said, NAME-inner for 3. Each rank prints "NAME: rank
 // R of P".
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 #include "muster/muster.hpp"
 
@@ -57,6 +63,30 @@ int in_child(const std::string& name) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
+Result<void> lose_rank_3(Team& team, const std::string& where) {
+  auto pair = team.split(static_cast<std::int32_t>(team.rank().value % 2));
+  if (!pair) return pair.error();
+  const EpochBarrier of_all(team);
+  const EpochBarrier of_pair(*pair);
+  const Rank me = team.rank();
+  if (auto ready = team.sync(); !ready) return ready;
+  if (me == Rank{3}) kill(getpid(), SIGKILL);
+  if (where == "split") {
+    // The others do not look before the fourth's partner has told its story.
+    if (me != Rank{1}) std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return pair->lane([&](auto& fabric) { return of_pair.sync(fabric); });
+  }
+  // Who shrinks the team at once may be the first to fail it.
+  const bool at_once = where == "shrink" && me == Rank{1};
+  if (!at_once) {
+    const Result<void> lost = team.lane([&](auto& fabric) { return of_all.sync(fabric); });
+    if (where != "shrink") return lost;
+  }
+  auto survivors = team.shrink();
+  if (!survivors) return survivors.error();
+  return Error{ErrorCode::aborted, "a survivor gives up"};
+}
+
 void leave_by(const std::string& how) {
   if (how == "exit") std::exit(0);
   if (how == "_exit") _exit(0);
@@ -70,10 +100,12 @@ int main(int argc, char** argv) {
   const std::string how = argc > 2 ? argv[2] : "";
   const std::string inner = name + "-inner";
   RunOptions options{.ranks = 2};
+  if (how == "killed") options.ranks = 4;
   if (how == "threads") options = {.ranks = 4, .as = threads};
   std::atomic<bool> leaves = false;
   const int code = run(options, [&](Team& team) -> int {
     if (how == "leaves" && team.rank() == Rank{1}) leaves = true;
+    if (how == "killed") return lose_rank_3(team, argv[3]).has_value() ? 0 : 1;
     if (!meet(team, name)) return 1;
     if (how == "within" || how == "threads") return one_run(inner, 3);
     if (how == "forks") return in_child(inner);
