@@ -105,6 +105,7 @@ SharedBytes::SharedBytes(std::size_t bytes) : bytes_(bytes) {
   void* mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (mapped == MAP_FAILED) throw Failure(system_error("mmap"));
+  madvise(mapped, bytes, MADV_DONTDUMP);
   data_ = mapped;
 }
 

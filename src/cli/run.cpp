@@ -16,6 +16,7 @@
 #include "cli/numbers.hpp"
 #include "cli/program_verb.hpp"
 #include "fabric/host/job.hpp"
+#include "fabric/host/liveness.hpp"
 #include "launch/binding.hpp"
 #include "launch/environment.hpp"
 #include "launch/launch.hpp"
@@ -42,8 +43,6 @@ void set_number(const char* name, std::uint64_t value) {
 // In the child. Returns only where the program cannot be run.
 int become_program(const host::Job& job, std::uint32_t rank, std::uint32_t ranks,
                    const std::string& file, const std::vector<std::string>& words) {
-  // The process keeps its number across exec, so its peers see it end even if it never joins.
-  job.enlist(rank);
   host::keep_across_exec(job.fd());
   set_number("MUSTER_JOB_FD", static_cast<std::uint64_t>(job.fd()));
   set_number("MUSTER_RANK", rank);
@@ -85,7 +84,7 @@ int run(const Options& options, const std::vector<std::string>& words) {
   }
   launch.survivors_go_on = [&job] { return host::survivors_stand(*job); };
   launch.left_body = [&job](std::uint32_t rank) { return host::left_body(*job, rank); };
-  launch.on_end = [&job](std::uint32_t rank) { host::note_end(*job, rank); };
+  launch.on_end = [&job](std::uint32_t rank) { host::note_end(job->header(), rank); };
   launch.first_to_fail = [&job] { return host::first_to_fail(*job); };
   return launcher::launch(launch, [&](std::uint32_t rank) {
     return become_program(*job, rank, launch.ranks, *file, words);

@@ -8,12 +8,16 @@
 #include <cerrno>
 #include <thread>
 
+#include "base/step.hpp"
 #include "launch/rendezvous_wire.hpp"
 
 namespace muster::launcher {
 namespace {
 
 using namespace std::chrono_literals;
+
+// A rank that has come and closed its connection may have a successor, for so long.
+constexpr auto for_a_successor = 500ms;
 
 // A rank that has come says nothing more; what there is to read is the end of its connection.
 bool has_left(const Fd& rank) {
@@ -24,17 +28,27 @@ bool has_left(const Fd& rank) {
 class Gathering {
  public:
   Gathering(const LaunchedBy& self, Fd listener)
-      : self_(self), listener_(std::move(listener)), ranks_(self.ranks), left_(self.ranks) {}
+      : self_(self),
+        listener_(std::move(listener)),
+        ranks_(self.ranks),
+        left_(self.ranks),
+        settled_(self.ranks) {}
 
-  // True when all have come, false when the time is over.
+  // True when all have come, false when the time is over, or one that came has ended.
   [[nodiscard]] bool complete(Clock::time_point until);
+  [[nodiscard]] std::optional<Error> lost() const;
 
   void hand_out(int memory);
+  // After that: all have said that they have settled. An error where one cannot, or has ended.
+  [[nodiscard]] Result<void> settled(Clock::time_point until);
+  void let_go();
   void refuse_all(const Error& error);
   [[nodiscard]] std::string missing() const;
 
  private:
   [[nodiscard]] bool everyone_is_here();
+  [[nodiscard]] std::optional<Error> hear_settled(std::uint32_t rank);
+  [[nodiscard]] Clock::time_point next_loss() const;
   void accept_all();
   void hear(Fd& guest);
   [[nodiscard]] std::optional<Error> objection(const Hello& hello) const;
@@ -44,8 +58,10 @@ class Gathering {
   Fd listener_;
   std::vector<Fd> guests_;  // have connected and not said who they are
   std::vector<Fd> ranks_;   // by rank; closed: has not come
-  std::vector<bool> left_;  // by rank: came, and closed its connection again
+  // By rank: when it closed its connection again, where it came and has no successor.
+  std::vector<std::optional<Clock::time_point>> left_;
   std::uint32_t come_ = 1;  // rank 0 is here
+  std::vector<bool> settled_;
 };
 
 bool Gathering::complete(Clock::time_point until) {
@@ -56,9 +72,10 @@ bool Gathering::complete(Clock::time_point until) {
     const std::size_t first_rank = watched.size();
     for (const Fd& rank : ranks_) watched.push_back({rank.get(), POLLIN, 0});
 
-    const int ready = poll(watched.data(), watched.size(), left_until(until));
-    if (ready == 0) return false;
-    if (ready < 0) continue;
+    const auto end = std::min(until, next_loss());
+    const int ready = poll(watched.data(), watched.size(), left_until(end));
+    if (ready == 0 && Clock::now() >= end) return false;
+    if (ready <= 0) continue;
     for (std::uint32_t rank = 0; rank < self_.ranks; ++rank) {
       if (watched[first_rank + rank].revents != 0) notice_leaving(rank);
     }
@@ -69,6 +86,27 @@ bool Gathering::complete(Clock::time_point until) {
     if (watched[0].revents != 0) accept_all();
   }
   return true;
+}
+
+// When the first that has left counts as lost.
+Clock::time_point Gathering::next_loss() const {
+  auto next = Clock::time_point::max();
+  for (const auto& left : left_) {
+    if (left) next = std::min(next, *left + for_a_successor);
+  }
+  return next;
+}
+
+std::optional<Error> Gathering::lost() const {
+  for (std::uint32_t rank = 0; rank < self_.ranks; ++rank) {
+    if (!left_[rank] || Clock::now() < *left_[rank] + for_a_successor) continue;
+    return Error{ErrorCode::peer_lost,
+                 fmt::format("rank {} came and ended before all ranks had come", rank),
+                 {},
+                 {},
+                 Rank{rank}};
+  }
+  return std::nullopt;
 }
 
 // Who came and left again before the last one came does not count.
@@ -107,7 +145,7 @@ void Gathering::hear(Fd& guest) {
     return;
   }
   ranks_[hello->rank] = std::move(guest);
-  left_[hello->rank] = false;
+  left_[hello->rank].reset();
   ++come_;
 }
 
@@ -133,7 +171,7 @@ std::optional<Error> Gathering::objection(const Hello& hello) const {
 
 void Gathering::notice_leaving(std::uint32_t rank) {
   ranks_[rank].reset();
-  left_[rank] = true;
+  left_[rank] = Clock::now();
   --come_;
 }
 
@@ -144,6 +182,44 @@ void Gathering::hand_out(int memory) {
   guests_.clear();
   for (const Fd& rank : ranks_) {
     if (rank.is_open()) send_memory(rank.get(), memory);
+  }
+}
+
+std::optional<Error> Gathering::hear_settled(std::uint32_t rank) {
+  const auto answer = receive_answer(ranks_[rank].get());
+  if (answer) return answer->error;
+  return Error{ErrorCode::peer_lost,
+               fmt::format("rank {} ended before all ranks had taken the job's memory", rank),
+               {},
+               {},
+               Rank{rank}};
+}
+
+Result<void> Gathering::settled(Clock::time_point until) {
+  std::vector<pollfd> watched;
+  for (const Fd& rank : ranks_) watched.push_back({rank.get(), POLLIN, 0});
+  std::uint32_t awaited = self_.ranks - 1;
+  while (awaited > 0) {
+    const int ready = poll(watched.data(), watched.size(), left_until(until));
+    if (ready == 0) {
+      return Error{
+          ErrorCode::expired,
+          fmt::format("{} of {} ranks have not taken the job's memory", awaited, self_.ranks - 1),
+          Rank{self_.rank}};
+    }
+    for (std::uint32_t rank = 1; ready > 0 && rank < self_.ranks; ++rank) {
+      if (watched[rank].revents == 0) continue;
+      if (const auto error = hear_settled(rank)) return *error;
+      if (!settled_[rank]) --awaited;
+      settled_[rank] = true;
+    }
+  }
+  return {};
+}
+
+void Gathering::let_go() {
+  for (const Fd& rank : ranks_) {
+    if (rank.is_open()) send_word(rank.get());
   }
 }
 
@@ -193,7 +269,7 @@ Result<Fd> listen_at(const Address& address, std::uint32_t ranks, Clock::time_po
 
 Result<int> host_rendezvous(const LaunchedBy& self, const Address& address,
                             const std::function<Result<int>()>& create_fd,
-                            std::chrono::milliseconds deadline) {
+                            std::chrono::milliseconds deadline, const Settle& settle) {
   const auto until = Clock::now() + deadline;
   auto listener = listen_at(address, self.ranks, until);
   if (!listener) return listener.error();
@@ -204,16 +280,26 @@ Result<int> host_rendezvous(const LaunchedBy& self, const Address& address,
     gathering.refuse_all(memory.error());
     return memory;
   }
-  if (!gathering.complete(until)) {
-    const Error error{
-        ErrorCode::expired,
-        fmt::format("rank 0 waited {} for {} of the {} that {} started", in_seconds(deadline),
-                    gathering.missing(), self.ranks, name_of(self.launcher))};
+  const auto give_up = [&](const Error& error) {
     gathering.refuse_all(error);
     ::close(*memory);
     return error;
+  };
+  if (!gathering.complete(until)) {
+    if (const auto lost = gathering.lost()) return give_up(*lost);
+    return give_up({ErrorCode::expired, fmt::format("rank 0 waited {} for {} of the {} that {} "
+                                                    "started",
+                                                    in_seconds(deadline), gathering.missing(),
+                                                    self.ranks, name_of(self.launcher))});
   }
+  step(self.rank, "rendezvous: settle rank 0");
+  if (const auto settled = settle(*memory); !settled) return give_up(settled.error());
+  step(self.rank, "rendezvous: hand out");
   gathering.hand_out(*memory);
+  step(self.rank, "rendezvous: hear of all");
+  if (const auto settled = gathering.settled(until); !settled) return give_up(settled.error());
+  step(self.rank, "rendezvous: let go");
+  gathering.let_go();
   return memory;
 }
 

@@ -1,12 +1,14 @@
 // A rendezvous as the ranks other than 0 see it.
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <thread>
 
+#include "base/step.hpp"
 #include "launch/rendezvous_wire.hpp"
 
 namespace muster::launcher {
@@ -59,36 +61,67 @@ Result<Fd> reach_rank_0(const LaunchedBy& self, const Address& address,
                              name_of(self.launcher)));
 }
 
+Error rank_0_ended(const LaunchedBy& self) {
+  Error error{ErrorCode::peer_lost, "rank 0 ended before all ranks had come"};
+  error.rank = Rank{self.rank};
+  error.peer = Rank{0};
+  return error;
+}
+
+// What rank 0 says next. `awaited` says for what it is waited.
+Result<Answer> hear_rank_0(const LaunchedBy& self, int connection,
+                           std::chrono::milliseconds deadline, Clock::time_point until,
+                           const std::string& awaited) {
+  pollfd answered{connection, POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = poll(&answered, 1, left_until(until));
+  } while (ready < 0 && errno == EINTR);
+  if (ready == 0) return expired(self, deadline, awaited);
+  auto answer = receive_answer(connection);
+  if (!answer) return rank_0_ended(self);
+  if (answer->error) return *answer->error;
+  return std::move(*answer);
+}
+
+Error no_descriptor_left(const LaunchedBy& self) {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return Error{ErrorCode::system,
+               fmt::format("rank {} has no descriptor left for the job's memory (it may have {} "
+                           "open: ulimit -n)",
+                           self.rank, limit.rlim_cur),
+               Rank{self.rank}};
+}
+
 }  // namespace
 
 Result<int> join_rendezvous(const LaunchedBy& self, const Address& address,
-                            std::chrono::milliseconds deadline) {
+                            std::chrono::milliseconds deadline, const Settle& settle) {
   const auto until = Clock::now() + deadline;
   auto socket = reach_rank_0(self, address, deadline, until);
   if (!socket) return socket.error();
 
   const int connection = socket->get();
   const auto with_rank_0 = deadline + for_rank_0_to_say_why;
-  std::optional<Answer> answer;
-  if (send_hello(connection, self)) {
-    pollfd answered{connection, POLLIN, 0};
-    int ready = 0;
-    do {
-      ready = poll(&answered, 1, left_until(until + for_rank_0_to_say_why));
-    } while (ready < 0 && errno == EINTR);
-    if (ready == 0) {
-      return expired(self, with_rank_0,
-                     fmt::format("for all {} ranks to come to rank 0", self.ranks));
-    }
-    answer = receive_answer(connection);
+  const auto end = until + for_rank_0_to_say_why;
+  if (!send_hello(connection, self)) return rank_0_ended(self);
+  auto answer = hear_rank_0(self, connection, with_rank_0, end,
+                            fmt::format("for all {} ranks to come to rank 0", self.ranks));
+  if (!answer) return answer.error();
+  step(self.rank, "rendezvous: settle");
+  const Result<void> settled = answer->memory.is_open() ? settle(answer->memory.get())
+                                                        : Result<void>(no_descriptor_left(self));
+  if (!settled) {
+    send_refusal(connection, settled.error());
+    return settled.error();
   }
-  if (!answer) {
-    Error error{ErrorCode::peer_lost, "rank 0 ended before all ranks had come"};
-    error.rank = Rank{self.rank};
-    error.peer = Rank{0};
-    return error;
-  }
-  if (answer->error) return *answer->error;
+  step(self.rank, "rendezvous: say so");
+  send_word(connection);
+  const auto all = hear_rank_0(self, connection, with_rank_0, end,
+                               fmt::format("for all {} ranks to take the memory", self.ranks));
+  if (!all) return all.error();
+  step(self.rank, "rendezvous: go on");
   return answer->memory.release();
 }
 

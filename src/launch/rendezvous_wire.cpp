@@ -15,7 +15,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr std::uint64_t protocol_magic = 0x6d75'7374'6572'0001ULL;  // "muster", version 1
+constexpr std::uint64_t protocol_magic = 0x6d75'7374'6572'0002ULL;  // "muster", version 2
 constexpr std::size_t longest_message = 8192;
 
 struct HelloHeader {
@@ -28,6 +28,8 @@ struct AnswerHeader {
   std::uint64_t magic = protocol_magic;
   std::uint32_t failed = 0;
   std::uint32_t code = 0;
+  std::uint32_t has_peer = 0;
+  std::uint32_t peer = 0;
 };
 
 template <class Header>
@@ -115,10 +117,17 @@ void send_memory(int socket, int memory) {
   sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+void send_word(int socket) {
+  const std::string message = pack(AnswerHeader{}, {});
+  send(socket, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 void send_refusal(int socket, const Error& error) {
   AnswerHeader header;
   header.failed = 1;
   header.code = static_cast<std::uint32_t>(error.code);
+  header.has_peer = error.peer ? 1 : 0;
+  header.peer = error.peer.value_or(Rank{0}).value;
   const std::string message = pack(header, error.what);
   send(socket, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -142,12 +151,12 @@ std::optional<Answer> receive_answer(int socket) {
   AnswerHeader header;
   const bool whole = bytes >= static_cast<ssize_t>(sizeof header);
   if (whole) std::memcpy(&header, buffer.data(), sizeof header);
-  if (!whole || header.magic != protocol_magic ||
-      (header.failed == 0 && !answer.memory.is_open())) {
-    answer.error = Error{ErrorCode::mismatch, "rank 0 speaks another version of muster"};
+  if (!whole || header.magic != protocol_magic) {
+    answer.error = Error{ErrorCode::mismatch, "a rank speaks another version of muster"};
   } else if (header.failed != 0) {
     answer.error = Error{static_cast<ErrorCode>(header.code),
                          std::string(buffer.data() + sizeof header, buffer.data() + bytes)};
+    if (header.has_peer != 0) answer.error->peer = Rank{header.peer};
   }
   return answer;
 }

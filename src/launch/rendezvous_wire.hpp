@@ -11,6 +11,7 @@
 
 #include "launch/environment.hpp"
 #include "launch/fd.hpp"
+#include "launch/rendezvous.hpp"
 #include "muster/result.hpp"
 
 namespace muster::launcher {
@@ -37,15 +38,17 @@ struct Hello {
 // No value where it is no hello.
 [[nodiscard]] std::optional<Hello> receive_hello(int socket);
 
-// Rank 0's answer: the job's memory, or why not.
+// What follows: rank 0's answer, with the job's memory, or why not; the rank's word that it has
+// settled, or why not; rank 0's word that all have.
 struct Answer {
   std::optional<Error> error;
-  Fd memory;  // where there is no error
+  Fd memory;  // that came with it
 };
-// Never blocks. Whoever is gone does not hear it.
+// These never block. Whoever is gone does not hear it.
 void send_memory(int socket, int memory);
+void send_word(int socket);
 void send_refusal(int socket, const Error& error);
-// No value where the other side closed without an answer.
+// No value where the other side closed without an answer. Blocks.
 [[nodiscard]] std::optional<Answer> receive_answer(int socket);
 
 // Does the process at the other end belong to the same user?
@@ -62,8 +65,8 @@ void send_refusal(int socket, const Error& error);
 // The two sides, in files of their own.
 [[nodiscard]] Result<int> host_rendezvous(const LaunchedBy& self, const Address& address,
                                           const std::function<Result<int>()>& create_fd,
-                                          std::chrono::milliseconds deadline);
+                                          std::chrono::milliseconds deadline, const Settle& settle);
 [[nodiscard]] Result<int> join_rendezvous(const LaunchedBy& self, const Address& address,
-                                          std::chrono::milliseconds deadline);
+                                          std::chrono::milliseconds deadline, const Settle& settle);
 
 }  // namespace muster::launcher

@@ -1,28 +1,21 @@
 // Windows over memory that the ranks bring.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
 
+#include "base/step.hpp"
+#include "fabric/host/header_lock.hpp"
 #include "muster/team.hpp"
+#include "team/handover.hpp"
 #include "team/setup.hpp"
 
 namespace muster::host {
 namespace {
-
-// What a rank tells the others: the descriptor and where in the file its piece begins.
-constexpr unsigned place_bits = 44;
-
-std::uint64_t pack(const Bring& bring) {
-  if (bring.memory != nullptr) return reinterpret_cast<std::uint64_t>(bring.memory);
-  return static_cast<std::uint64_t>(bring.fd) << place_bits | bring.place;
-}
 
 std::optional<Error> wrong(const TeamContext& team, const Bring& bring) {
   const auto invalid = [](std::string what) {
@@ -36,108 +29,132 @@ std::optional<Error> wrong(const TeamContext& team, const Bring& bring) {
                  "window_on: a pointer reaches no other process; give the descriptor of shared "
                  "memory (memfd_create, shm_open) instead"};
   }
-  if (bring.memory == nullptr && bring.place >> place_bits != 0) {
-    return invalid(
-        fmt::format("window_on: place is {}; it must be below 2^{}", bring.place, place_bits));
-  }
   return std::nullopt;
 }
 
-// Maps `bytes` of the file that the process has open as `fd`, from `place` on.
-Result<Piece> map(std::int32_t pid, std::uint64_t packed, std::uint64_t bytes) {
-  const std::uint64_t place = packed & ((1ULL << place_bits) - 1);
-  const std::string path = fmt::format("/proc/{}/fd/{}", pid, packed >> place_bits);
-  const int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) {
-    return Error{ErrorCode::system, fmt::format("cannot open the memory of process {}: {}", pid,
-                                                std::strerror(errno))};
-  }
+// Maps `bytes` of the file, from `place` on.
+Result<Piece> map(Rank owner, int fd, std::uint64_t place, std::uint64_t bytes) {
   struct stat info {};
-  const bool long_enough =
-      fstat(fd, &info) == 0 && static_cast<std::uint64_t>(info.st_size) >= place + bytes;
+  if (fstat(fd, &info) != 0 || place > INT64_MAX - bytes ||
+      static_cast<std::uint64_t>(info.st_size) < place + bytes) {
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format("window_on: the file has {} bytes; the window needs {} from {} on (the "
+                    "file of rank {})",
+                    info.st_size, bytes, place, owner.value)};
+  }
   const std::uint64_t start = place / page * page;
   const std::uint64_t length = place + bytes - start;
-  void* mapping = long_enough ? mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-                                     static_cast<off_t>(start))
-                              : MAP_FAILED;
-  const int code = errno;
-  close(fd);
-  if (!long_enough) {
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("window_on: the file has {} bytes; the window needs {} from {} on",
-                             info.st_size, bytes, place)};
-  }
+  void* mapping =
+      mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, static_cast<off_t>(start));
   if (mapping == MAP_FAILED) {
-    return Error{ErrorCode::system,
-                 fmt::format("cannot map the memory of process {}: {}", pid, std::strerror(code))};
+    return Error{ErrorCode::system, fmt::format("cannot map the memory of rank {}: {}", owner.value,
+                                                std::strerror(errno))};
   }
+  madvise(mapping, length, MADV_DONTDUMP);  // as with the job's own memory
   return Piece{static_cast<std::byte*>(mapping) + (place - start), mapping, length};
 }
 
-Result<std::vector<Piece>> map_all(const TeamContext& team, const std::vector<Message>& messages,
-                                   const Bring& bring) {
-  std::vector<Piece> pieces;
-  const auto give_up = [&](const Error& error) {
-    for (const Piece& piece : pieces) munmap(piece.mapping, piece.mapped);
-    return error;
-  };
-  for (std::uint32_t peer = 0; peer < team.size(); ++peer) {
-    if (bring.memory != nullptr) {
-      pieces.push_back(Piece{reinterpret_cast<std::byte*>(messages[peer].value), nullptr, 0});
-      continue;
-    }
-    const auto& record = team.header().rank_records[team.job_rank_of(Rank{peer})];
-    Result<Piece> piece =
-        map(record.pid.load(std::memory_order_relaxed), messages[peer].value, bring.bytes);
-    if (!piece) return give_up(piece.error());
-    pieces.push_back(*piece);
+void unmap(const std::vector<Piece>& pieces) {
+  for (const Piece& piece : pieces) {
+    if (piece.mapping != nullptr) munmap(piece.mapping, piece.mapped);
   }
+}
+
+// Every rank's descriptor to every other, and all of it mapped.
+Result<std::vector<Piece>> exchange_memory(TeamContext& team, Handover& handover,
+                                           const std::vector<std::uint64_t>& names,
+                                           const Bring& bring) {
+  std::vector<Piece> pieces(team.size());
+  const auto keep = [&](Rank owner, int fd, std::uint64_t place) -> std::optional<Error> {
+    const Result<Piece> piece = map(owner, fd, place, bring.bytes);
+    if (!piece) return piece.error();
+    pieces[owner.value] = *piece;
+    return std::nullopt;
+  };
+  const std::optional<Error> own = keep(team.rank(), bring.fd, bring.place);
+  const Result<void> done =
+      handover.exchange(team, names, bring.fd, bring.place,
+                        [&](Rank from, const launcher::Fd& fd, std::uint64_t place) {
+                          return keep(from, fd.get(), place);
+                        });
+  if (done && !own) return pieces;
+  unmap(pieces);
+  return done ? *own : done.error();
+}
+
+std::vector<std::uint64_t> values_of(const std::vector<Message>& messages) {
+  std::vector<std::uint64_t> values;
+  values.reserve(messages.size());
+  for (const Message& message : messages) values.push_back(message.value);
+  return values;
+}
+
+std::vector<Piece> pieces_at(const std::vector<std::uint64_t>& pointers) {
+  std::vector<Piece> pieces;
+  for (const std::uint64_t pointer : pointers)
+    pieces.push_back({reinterpret_cast<std::byte*>(pointer), nullptr, 0});
   return pieces;
 }
 
-// A number that no segment of the job has; 0 where all are taken.
-std::uint32_t take_segment(JobHeader& header) {
-  const HeaderLock lock(header);
+// A number that no segment of the job has.
+Result<std::uint32_t> take_segment(const RankContext& rank) {
+  JobHeader& header = rank.job->header();
+  const HeaderLock lock(header, rank.job_rank, rank.timeout);
+  if (!lock.is_held()) return lock.refusal();
+  step(rank.job_rank, "window_on: take a number");
   const auto unused = std::ranges::find(header.segment_taken, false);
-  if (unused == header.segment_taken.end()) return 0;
+  if (unused == header.segment_taken.end()) {
+    return Error{ErrorCode::out_of_memory,
+                 fmt::format("a job has room for {} windows on brought memory", max_segments - 1)};
+  }
   *unused = true;
   return static_cast<std::uint32_t>(unused - header.segment_taken.begin());
 }
 
-void untake_segment(JobHeader& header, std::uint32_t segment) {
-  const HeaderLock lock(header);
-  header.segment_taken[segment] = false;
+void untake_segment(const RankContext& rank, std::uint32_t segment) {
+  JobHeader& header = rank.job->header();
+  const HeaderLock lock(header, rank.job_rank, rank.timeout);
+  if (lock.is_held()) header.segment_taken[segment] = false;
 }
 
 }  // namespace
 
 Result<std::uint32_t> Setup::bring(const Bring& bring, const std::string& what,
                                    const std::optional<Error>& local) {
-  const std::optional<Error> mine = local ? local : wrong(team_, bring);
-  const auto told = agree(what, mine ? 0 : pack(bring), mine);
-  if (!told) return told.error();
-  Result<std::vector<Piece>> pieces = map_all(team_, *told, bring);
-  std::uint32_t number = 0;
-  std::optional<Error> failed;
-  if (!pieces) {
-    failed = pieces.error();
-  } else if (team_.rank() == Rank{0}) {
-    number = take_segment(team_.header());
-    if (number == 0)
-      failed =
-          Error{ErrorCode::out_of_memory,
-                fmt::format("a job has room for {} windows on brought memory", max_segments - 1)};
+  std::optional<Error> mine = local ? local : wrong(team_, bring);
+  std::optional<Handover> handover;
+  if (!mine && bring.memory == nullptr) {
+    Result<Handover> opened = Handover::open();
+    if (opened)
+      handover = std::move(*opened);
+    else
+      mine = opened.error();
   }
-  const auto mapped = agree(what, number, failed);
+  step(team_.process().job_rank, "window_on: agree");
+  // Between threads the pointers themselves; else where to send descriptors.
+  const std::uint64_t word =
+      handover ? handover->name() : reinterpret_cast<std::uint64_t>(bring.memory);
+  const auto told = agree(what, mine ? 0 : word, mine);
+  if (!told) return told.error();
+  Result<std::vector<Piece>> pieces =
+      handover ? exchange_memory(team_, *handover, values_of(*told), bring)
+               : Result<std::vector<Piece>>(pieces_at(values_of(*told)));
+  Result<std::uint32_t> number = 0U;
+  if (!pieces) {
+    number = pieces.error();
+  } else if (team_.rank() == Rank{0}) {
+    number = take_segment(team_.process());
+  }
+  step(team_.process().job_rank, "window_on: agree on the number");
+  const auto mapped = agree(what, number ? *number : 0,
+                            number ? std::nullopt : std::optional<Error>(number.error()));
   if (!mapped) {
-    if (number != 0) untake_segment(team_.header(), number);
-    if (pieces) {
-      for (const Piece& piece : *pieces) {
-        if (piece.mapping != nullptr) munmap(piece.mapping, piece.mapped);
-      }
-    }
+    if (number && *number != 0) untake_segment(team_.process(), *number);
+    if (pieces) unmap(*pieces);
     return mapped.error();
   }
+  step(team_.process().job_rank, "window_on: keep");
   const auto segment = static_cast<std::uint32_t>(mapped->front().value);
   team_.segments().adopt(segment, std::move(*pieces), bring.bytes);
   return segment;
@@ -152,9 +169,10 @@ Result<void> Setup::release_segment(std::uint32_t segment) {
                   team_.rank()};
   }
   if (const auto agreed = agree(what, 0, local); !agreed) return agreed.error();
+  step(team_.process().job_rank, "window_on: drop");
   team_.segments().drop(segment);
   if (Result<void> dropped = sync(); !dropped) return dropped;
-  if (team_.rank() == Rank{0}) untake_segment(team_.header(), segment);
+  if (team_.rank() == Rank{0}) untake_segment(team_.process(), segment);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "base/step.hpp"
 #include "fabric/host/futex.hpp"
 #include "team/setup.hpp"
 
@@ -75,7 +76,7 @@ Result<void> begin_again(RankContext& rank, std::uint32_t run) {
     return std::optional(late().value_or(0));
   };
   const auto gone = [&] {
-    return first_rank(rank, [&](std::uint32_t other) { return rank.liveness.is_gone(other); });
+    return first_rank(rank, [&](std::uint32_t other) { return is_gone(header, other); });
   };
   const std::string loss = fmt::format("ended before all ranks had come to run {}", run + 1);
   if (rank.job_rank != 0) return wait_for_all(rank, not_ready, gone, loss);
@@ -95,15 +96,16 @@ Result<void> complete(RankContext& rank) {
   return wait_for_all(
       rank, [&] { return first_rank(rank, absent); },
       [&] {
-        return first_rank(rank, [&](std::uint32_t other) { return rank.liveness.is_lost(other); });
+        return first_rank(rank,
+                          [&](std::uint32_t other) { return is_lost(rank.job->header(), other); });
       },
       "died before the team was complete");
 }
 
-Result<void> found_first_team(const Job& job) {
-  std::vector<std::uint32_t> everybody(job.header().ranks);
+Result<void> found_first_team(const RankContext& rank) {
+  std::vector<std::uint32_t> everybody(rank.job->header().ranks);
   std::iota(everybody.begin(), everybody.end(), 0U);
-  const Result<std::uint32_t> founded = found_team(job, everybody);
+  const Result<std::uint32_t> founded = found_team(rank, everybody);
   return founded ? Result<void>() : Result<void>(founded.error());
 }
 
@@ -117,7 +119,14 @@ Result<std::shared_ptr<RankContext>> join(std::shared_ptr<const Job> job,
   rank->verify = options.verify;
   rank->max_lanes = options.max_lanes;
   rank->job->enlist(options.rank);
+  step(options.rank, "join: take the mark");
+  if (!options.marked) {
+    Result<LifeMark> mark = LifeMark::take(rank->job, options.rank);
+    if (!mark) return mark.error();
+    rank->mark = std::move(*mark);
+  }
   register_for_barriers();
+  step(options.rank, "join: come to the run");
   RankRecord& record = rank->job->header().rank_records[options.rank];
   // Pairs with the acquire in begin_again: what this rank did in its last run is done.
   const std::uint32_t run = record.runs.fetch_add(1, std::memory_order_release);
@@ -125,10 +134,12 @@ Result<std::shared_ptr<RankContext>> join(std::shared_ptr<const Job> job,
     if (Result<void> begun = begin_again(*rank, run); !begun) return begun.error();
   }
   if (options.rank == 0) {
-    if (Result<void> founded = found_first_team(*rank->job); !founded) return founded.error();
+    if (Result<void> founded = found_first_team(*rank); !founded) return founded.error();
   }
+  step(options.rank, "join: say so");
   // Pairs with the acquire in complete.
   record.state.store(RankState::joined, std::memory_order_release);
+  step(options.rank, "join: wait for all");
   if (Result<void> done = complete(*rank); !done) {
     leave(*rank);  // it has begun no body
     return done.error();
@@ -137,7 +148,7 @@ Result<std::shared_ptr<RankContext>> join(std::shared_ptr<const Job> job,
 }
 
 void leave(RankContext& rank) {
-  // Pairs with the acquire in Liveness::is_lost, which looks at it after the process has ended.
+  // Pairs with the acquire in is_lost, which looks at it after the rank's end was seen.
   rank.job->header().rank_records[rank.job_rank].state.store(RankState::left,
                                                              std::memory_order_release);
 }

@@ -15,10 +15,11 @@ struct JoinOptions {
   std::chrono::milliseconds timeout{600'000};
   bool verify = false;
   std::uint32_t max_lanes = 8;
+  bool marked = false;  // the process holds the rank's mark, for all its runs
 };
 
 // Takes part in the job as `rank`; returns when all its ranks have come, and team 0, of all ranks,
-// exists. Errors: peer_lost, expired.
+// exists. Errors: peer_lost, expired, and those of LifeMark::take.
 [[nodiscard]] Result<std::shared_ptr<RankContext>> join(std::shared_ptr<const Job> job,
                                                         const JoinOptions& options);
 

@@ -16,7 +16,8 @@ namespace muster::host {
 static_assert(launcher::most_ranks == max_ranks);
 
 Membership& Membership::of_process() {
-  static Membership membership;
+  // Never destroyed: the C library keeps the mark, which lies in the job's memory, in its list.
+  static auto& membership = *new Membership;
   return membership;
 }
 
@@ -37,11 +38,37 @@ Result<std::optional<launcher::LaunchedBy>> Membership::begin_run() {
 void Membership::end_run() {
   const std::lock_guard guard(lock_);
   runs_ = false;
+  // Held between runs, it shows the end of the process; but the end of a thread that is not the
+  // main one is not the rank's.
+  if (gettid() != getpid()) mark_.give_back();
+}
+
+// Attaches to the memory, and takes the rank's mark in it.
+Result<void> Membership::settle(int fd) {
+  const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+  if (copy < 0) {
+    return Error{ErrorCode::system,
+                 fmt::format("cannot keep the job's memory: {}", std::strerror(errno))};
+  }
+  Result<Job> attached = Job::attach(copy);
+  if (!attached) return attached.error();
+  auto job = std::make_shared<const Job>(std::move(*attached));
+  Result<LifeMark> mark = LifeMark::take(job, self_->rank);
+  if (!mark) return mark.error();
+  job_ = std::move(job);
+  mark_ = std::move(*mark);
+  return {};
 }
 
 Result<std::shared_ptr<const Job>> Membership::job() {
   const std::lock_guard guard(lock_);
-  if (job_) return job_;
+  if (job_) {
+    if (mark_.is_held()) return job_;
+    Result<LifeMark> mark = LifeMark::take(job_, self_->rank);
+    if (!mark) return mark.error();
+    mark_ = std::move(*mark);
+    return job_;
+  }
   const auto create = [&]() -> Result<int> {
     // A launcher may have bound this rank to one core and the others to others.
     const long cores = std::max(1L, sysconf(_SC_NPROCESSORS_ONLN));
@@ -53,11 +80,20 @@ Result<std::shared_ptr<const Job>> Membership::job() {
     return Error{ErrorCode::system,
                  fmt::format("cannot pass the job's memory on: {}", std::strerror(errno))};
   };
-  const Result<int> fd = self_->job_fd ? Result<int>(*self_->job_fd) : rendezvous(*self_, create);
-  if (!fd) return fd.error();
-  Result<Job> attached = Job::attach(*fd);
-  if (!attached) return attached.error();
-  job_ = std::make_shared<const Job>(std::move(*attached));
+  const auto settles = [&](int fd) { return settle(fd); };
+  if (self_->job_fd) {
+    const Result<void> settled = settle(*self_->job_fd);
+    close(*self_->job_fd);
+    if (!settled) return settled.error();
+    return job_;
+  }
+  const Result<int> fd = launcher::rendezvous(*self_, create, launcher::join_deadline, settles);
+  if (!fd) {
+    mark_.give_back();
+    job_.reset();
+    return fd.error();
+  }
+  close(*fd);
   return job_;
 }
 

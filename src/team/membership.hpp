@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "fabric/host/job.hpp"
+#include "fabric/host/liveness.hpp"
 #include "launch/environment.hpp"
 #include "muster/result.hpp"
 
@@ -26,14 +27,18 @@ class Membership {
   void end_run();
 
   // The job's memory: what the launcher has passed on, or what the ranks agree on among themselves
-  // the first time. Every run of the job uses it. Errors: those of rendezvous and attach.
+  // the first time. Every run of the job uses it. This thread holds the rank's mark in it from then
+  // on. Errors: those of rendezvous, Job::attach and LifeMark::take.
   [[nodiscard]] Result<std::shared_ptr<const Job>> job();
 
  private:
+  [[nodiscard]] Result<void> settle(int fd);
+
   std::mutex lock_;
   pid_t process_ = 0;  // that was launched; a child that it forks is another
   std::optional<launcher::LaunchedBy> self_;
   std::shared_ptr<const Job> job_;
+  LifeMark mark_;  // from the first run on, also between runs
   bool runs_ = false;
 };
 

@@ -116,6 +116,7 @@ int join_started(host::Membership& membership, const launcher::LaunchedBy& self,
   const auto job = membership.job();
   if (!job) return report(fmt::format("rank {}", self.rank), job.error()), failed;
   join.rank = self.rank;
+  join.marked = true;
   return run_rank(*job, join, body);
 }
 
@@ -143,7 +144,7 @@ int start_processes(const std::shared_ptr<const host::Job>& job, const host::Joi
   options.ranks = job->header().ranks;
   options.survivors_go_on = [&] { return host::survivors_stand(*job); };
   options.left_body = [&](std::uint32_t rank) { return host::left_body(*job, rank); };
-  options.on_end = [&](std::uint32_t rank) { host::note_end(*job, rank); };
+  options.on_end = [&](std::uint32_t rank) { host::note_end(job->header(), rank); };
   options.first_to_fail = [&] { return host::first_to_fail(*job); };
   std::fflush(nullptr);  // or every rank would print what lies in this process's buffers
   return launcher::launch(options, [&](std::uint32_t rank) {

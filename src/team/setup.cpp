@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/step.hpp"
+#include "fabric/host/header_lock.hpp"
 #include "fabric/host/memory_info.hpp"
 
 namespace muster::host {
@@ -24,6 +26,10 @@ Message make_message(const std::string& text, std::uint64_t value, bool failed) 
 LaneContext watched(LaneContext context, LaneWatch& watch) {
   context.watch = &watch;
   return context;
+}
+
+HeaderLock lock_header(const RankContext& rank) {
+  return {rank.job->header(), rank.job_rank, rank.timeout};
 }
 
 Rows system_rows(const TeamContext& team) {
@@ -84,8 +90,11 @@ Result<std::vector<Message>> Setup::exchange(const Message& mine) {
   // Two places that alternate: a rank that writes one again has passed the barrier of the exchange
   // in between, which each reader entered after it had read.
   const auto place = static_cast<std::int64_t>(exchanges_++ % 2);
+  step(team_.process().job_rank, "exchange: write");
   fabric_.local(mailbox_)[place] = mine;
+  step(team_.process().job_rank, "exchange: meet");
   if (Result<void> met = sync(); !met) return met.error();
+  step(team_.process().job_rank, "exchange: read");
   std::vector<Message> messages;
   messages.reserve(team_.size());
   for (std::uint32_t peer = 0; peer < team_.size(); ++peer) {
@@ -124,8 +133,10 @@ Result<std::vector<Message>> Setup::agree(const std::string& what, std::uint64_t
 }
 
 // What the first rank of the team reserves for all: the place plus 1, or 0 where there is none.
-std::uint64_t Setup::reserve(const Allocation& allocation) {
-  const HeaderLock lock(team_.header());
+Result<std::uint64_t> Setup::reserve(const Allocation& allocation) {
+  const HeaderLock lock = lock_header(team_.process());
+  if (!lock.is_held()) return lock.refusal();
+  step(team_.process().job_rank, "allocate: take addresses");
   const auto place = allocation.kind == Allocation::Kind::memory
                          ? team_.header().heap_space.allocate(allocation.length, page)
                          : team_.header().cell_space.allocate(allocation.length, 1);
@@ -133,7 +144,9 @@ std::uint64_t Setup::reserve(const Allocation& allocation) {
 }
 
 void Setup::give_back(const Allocation& allocation, std::uint64_t offset) {
-  const HeaderLock lock(team_.header());
+  const HeaderLock lock = lock_header(team_.process());
+  if (!lock.is_held()) return;  // lost for the rest of the run, which is better than to wait on
+  step(team_.process().job_rank, "free: give addresses back");
   RangeAllocator& space = allocation.kind == Allocation::Kind::memory ? team_.header().heap_space
                                                                       : team_.header().cell_space;
   space.release(offset, allocation.length);
@@ -150,18 +163,27 @@ std::optional<Error> Setup::commit(const Allocation& allocation, std::uint64_t o
 Result<std::uint64_t> Setup::allocate(Allocation allocation, const std::string& what,
                                       const std::optional<Error>& local) {
   const bool leads = team_.rank() == Rank{0};
-  const std::uint64_t reserved = leads && !local ? reserve(allocation) : 0;
+  std::uint64_t reserved = 0;
+  std::optional<Error> mine = local;
+  if (leads && !local) {
+    const auto place = reserve(allocation);
+    if (place)
+      reserved = *place;
+    else
+      mine = place.error();
+  }
   const auto give_up = [&](Error error) {
     if (reserved != 0) give_back(allocation, reserved - 1);
     return error;
   };
-  const auto agreed = agree(what, reserved, local);
+  const auto agreed = agree(what, reserved, mine);
   if (!agreed) return give_up(agreed.error());
   if (agreed->front().value == 0) {
     return Error{ErrorCode::out_of_memory,
                  fmt::format("{}: no room left among the symmetric addresses", what), team_.rank()};
   }
   allocation.offset = agreed->front().value - 1;
+  step(team_.process().job_rank, "allocate: commit");
   std::optional<Error> failed = commit(allocation, allocation.offset);
   if (failed) failed->what = fmt::format("{}: {}", what, failed->what);
   const auto committed = agree(what, 0, failed);
@@ -171,6 +193,7 @@ Result<std::uint64_t> Setup::allocate(Allocation allocation, const std::string& 
     }
     return give_up(committed.error());
   }
+  step(team_.process().job_rank, "allocate: keep");
   const std::uint64_t offset = allocation.offset;
   team_.add(std::move(allocation));
   return offset;
@@ -191,6 +214,7 @@ Result<void> Setup::release(Allocation::Kind kind, std::uint64_t offset) {
   }
   // Everybody has come: no lane runs any more, so no deposit or transfer is in flight.
   if (const auto agreed = agree(what, 0, local); !agreed) return agreed.error();
+  step(team_.process().job_rank, "free: clear");
   const Allocation allocation = *found;
   clear(allocation, team_.process().job_rank);
   team_.remove(kind, offset);
@@ -218,18 +242,20 @@ Result<void> Setup::close() {
     if (!is_system(allocation)) clear(allocation, team_.process().job_rank);
   }
   if (Result<void> cleared = sync(); !cleared) return cleared;
+  step(team_.process().job_rank, "close: count");
   closed_ = true;
   let_go_of_parent();
   // Pairs with itself: the last to come sees that all others have passed.
   if (team_.record().done.fetch_add(1, std::memory_order_acq_rel) + 1 != team_.size()) return {};
+  step(team_.process().job_rank, "close: give back");
   for (const Allocation& allocation : team_.allocations()) {
     for (std::uint32_t member = 0; is_system(allocation) && member < team_.size(); ++member) {
       clear(allocation, team_.job_rank_of(Rank{member}));
     }
     give_back(allocation, allocation.offset);
   }
-  const HeaderLock lock(team_.header());
-  team_.header().team_taken[team_.number()] = false;
+  const HeaderLock lock = lock_header(team_.process());
+  if (lock.is_held()) team_.header().team_taken[team_.number()] = false;
   return {};
 }
 
@@ -248,14 +274,18 @@ void Setup::clear(const Allocation& allocation, std::uint32_t job_rank) const {
   }
 }
 
-Result<std::uint32_t> found_team(const Job& job, const std::vector<std::uint32_t>& members) {
+Result<std::uint32_t> found_team(const RankContext& founder,
+                                 const std::vector<std::uint32_t>& members) {
+  const Job& job = *founder.job;
   JobHeader& header = job.header();
   const auto size = static_cast<std::uint32_t>(members.size());
   std::optional<std::uint64_t> cells;
   std::optional<std::uint64_t> mailbox;
   std::uint32_t number = 0;
   {
-    const HeaderLock lock(header);
+    const HeaderLock lock = lock_header(founder);
+    if (!lock.is_held()) return lock.refusal();
+    step(founder.job_rank, "team: take a number");
     const auto unused = std::ranges::find(header.team_taken, false);
     if (unused == header.team_taken.end()) {
       return Error{
@@ -274,6 +304,7 @@ Result<std::uint32_t> found_team(const Job& job, const std::vector<std::uint32_t
     number = static_cast<std::uint32_t>(unused - header.team_taken.begin());
   }
   TeamRecord& record = header.teams[number];
+  step(founder.job_rank, "team: write the record");
   record.status.store(0, std::memory_order_relaxed);  // published with the number, by the caller
   record.failing.store(0, std::memory_order_relaxed);
   record.decider.store(0, std::memory_order_relaxed);
@@ -290,10 +321,11 @@ Result<std::uint32_t> found_team(const Job& job, const std::vector<std::uint32_t
   return number;
 }
 
-void unfound_team(const Job& job, std::uint32_t number) {
-  JobHeader& header = job.header();
+void unfound_team(const RankContext& founder, std::uint32_t number) {
+  JobHeader& header = founder.job->header();
   const TeamRecord& record = header.teams[number];
-  const HeaderLock lock(header);
+  const HeaderLock lock = lock_header(founder);
+  if (!lock.is_held()) return;
   header.cell_space.release(record.system_cell, Setup::system_cells(record.size));
   header.heap_space.release(record.mailbox_offset, Setup::mailbox_bytes);
   header.team_taken[number] = false;

@@ -83,7 +83,7 @@ class Setup {
 
  private:
   [[nodiscard]] Result<std::vector<Message>> exchange(const Message& mine);
-  [[nodiscard]] std::uint64_t reserve(const Allocation& allocation);
+  [[nodiscard]] Result<std::uint64_t> reserve(const Allocation& allocation);
   void clear(const Allocation& allocation, std::uint32_t job_rank) const;
   void give_back(const Allocation& allocation, std::uint64_t offset);
   [[nodiscard]] std::optional<Error> commit(const Allocation& allocation, std::uint64_t offset);
@@ -102,10 +102,10 @@ class Setup {
 
 // Writes the record of a new team of `members` (job ranks), its cells and mailbox zeroed, and
 // returns its number. Nobody knows of it until the caller publishes the number.
-[[nodiscard]] Result<std::uint32_t> found_team(const Job& job,
+[[nodiscard]] Result<std::uint32_t> found_team(const RankContext& founder,
                                                const std::vector<std::uint32_t>& members);
 
 // Takes back a team of which nobody has heard.
-void unfound_team(const Job& job, std::uint32_t number);
+void unfound_team(const RankContext& founder, std::uint32_t number);
 
 }  // namespace muster::host

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/step.hpp"
 #include "team/setup.hpp"
 
 namespace muster::host {
@@ -24,7 +25,8 @@ struct Roll {
 
 bool is_gone(const TeamContext& team, std::uint32_t job_rank) {
   const RankRecord& record = team.header().rank_records[job_rank];
-  return record.state.load(std::memory_order_acquire) == RankState::left || team.is_lost(job_rank);
+  return record.state.load(std::memory_order_acquire) == RankState::left ||
+         is_lost(team.header(), job_rank);
 }
 
 Roll call_the_roll(const TeamContext& team) {
@@ -69,6 +71,7 @@ Result<std::uint32_t> agree_on_survivors(TeamContext& team) {
   // Whoever waits on this team must come here: a shrink of a team that has not failed fails it.
   team.fail(WaitStatus::aborted, team.process().job_rank,
             fmt::format("rank {} called shrink", team.rank().value));
+  step(team.process().job_rank, "shrink: come");
   std::atomic<std::uint32_t>& shrinking =
       team.header().rank_records[team.process().job_rank].shrinking;
   shrinking.store(team.number() + 1, std::memory_order_release);
@@ -80,19 +83,24 @@ Result<std::uint32_t> agree_on_survivors(TeamContext& team) {
     if (successor == 0) {
       const Roll roll = call_the_roll(team);
       if (roll.awaited.empty() && takes_charge(team)) {
-        const Result<std::uint32_t> founded = found_team(team.job(), roll.present);
+        step(team.process().job_rank, "shrink: found");
+        const Result<std::uint32_t> founded = found_team(team.process(), roll.present);
         if (!founded) return founded;
+        step(team.process().job_rank, "shrink: publish");
         if (record.successor.compare_exchange_strong(successor, *founded + 1,
                                                      std::memory_order_acq_rel)) {
           successor = *founded + 1;
         } else {
-          unfound_team(team.job(), *founded);
+          unfound_team(team.process(), *founded);
         }
       } else if (Clock::now() >= deadline) {
         return expired(team, roll);
       }
     }
-    if (successor != 0) return successor - 1;
+    if (successor != 0) {
+      step(team.process().job_rank, "shrink: enter");
+      return successor - 1;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -105,9 +113,8 @@ bool survivors_stand(const Job& job) {
     team = next - 1;
   }
   if (team == 0) return false;
-  Liveness liveness(header);
   for (std::uint32_t member = 0; member < header.teams[team].size; ++member) {
-    if (liveness.is_lost(header.teams[team].members[member])) return false;
+    if (is_lost(header, header.teams[team].members[member])) return false;
   }
   return true;
 }
@@ -122,11 +129,6 @@ std::optional<std::uint32_t> first_to_fail(const Job& job) {
 bool left_body(const Job& job, std::uint32_t rank) {
   // Pairs with the release in leave: a rank says that it leaves before it ends.
   return job.header().rank_records[rank].state.load(std::memory_order_acquire) == RankState::joined;
-}
-
-void note_end(const Job& job, std::uint32_t rank) {
-  // Pairs with the acquire in Liveness::is_lost.
-  job.header().rank_records[rank].ended.store(1, std::memory_order_release);
 }
 
 }  // namespace muster::host

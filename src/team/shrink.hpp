@@ -23,7 +23,4 @@ namespace muster::host {
 // Has the rank begun its body, and not come to its end? For one whose process has ended.
 [[nodiscard]] bool left_body(const Job& job, std::uint32_t rank);
 
-// The launcher has seen the rank's process end.
-void note_end(const Job& job, std::uint32_t rank);
-
 }  // namespace muster::host

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/step.hpp"
 #include "muster/team.hpp"
 #include "team/setup.hpp"
 
@@ -48,6 +49,8 @@ Result<Team> Team::split(std::int32_t colour, std::int32_t key) {
   // The first member of each new team founds it; the second exchange says under which number.
   std::uint64_t number = 0;
   std::optional<Error> failed;
+  host::RankContext& process = setup_->team().process();
+  step(process.job_rank, "split: found");
   const bool founds = members.front().rank == rank().value;
   if (founds) {
     std::vector<std::uint32_t> job_ranks;
@@ -55,19 +58,20 @@ Result<Team> Team::split(std::int32_t colour, std::int32_t key) {
     for (const Member& member : members) {
       job_ranks.push_back(setup_->team().job_rank_of(Rank{member.rank}));
     }
-    const Result<std::uint32_t> founded = host::found_team(setup_->team().job(), job_ranks);
+    const Result<std::uint32_t> founded = host::found_team(process, job_ranks);
     if (founded) {
       number = *founded;
     } else {
       failed = founded.error();
     }
   }
+  step(process.job_rank, "split: say the number");
   const auto numbers = setup_->agree("split", number, failed);
   if (!numbers) {
-    if (founds && !failed)
-      host::unfound_team(setup_->team().job(), static_cast<std::uint32_t>(number));
+    if (founds && !failed) host::unfound_team(process, static_cast<std::uint32_t>(number));
     return numbers.error();
   }
+  step(process.job_rank, "split: enter");
   const auto team = static_cast<std::uint32_t>((*numbers)[members.front().rank].value);
   return Team(std::make_shared<host::Setup>(setup_->team().shared_process(), team, setup_));
 }

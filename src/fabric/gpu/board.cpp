@@ -56,6 +56,7 @@ void* map_common(std::size_t bytes, const Mesh& mesh) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   close(descriptor);
   if (memory == MAP_FAILED) fail("mapping memory for reports");
+  madvise(memory, bytes, MADV_DONTDUMP);  // shared memory has no place in the dump of one process
   return memory;
 }
 

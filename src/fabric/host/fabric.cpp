@@ -103,6 +103,7 @@ std::byte* Fabric::nowhere(std::uint64_t bytes) {
     void* mapped = mmap(nullptr, bytes == 0 ? 1 : bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) return nullptr;
+    madvise(mapped, bytes, MADV_DONTDUMP);
     memory = static_cast<std::byte*>(mapped);
     length = bytes;
   }

@@ -44,13 +44,26 @@ void reset_space(JobHeader& header) {
   header.heap_space.reset(0, header.heap_bytes);
 }
 
-void make_lock(pthread_mutex_t& lock) {
+void make_marks(JobHeader& header) {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
   pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  pthread_mutex_init(&lock, &attributes);
+  for (std::uint32_t rank = 0; rank < header.ranks; ++rank)
+    pthread_mutex_init(&header.marks[rank], &attributes);
   pthread_mutexattr_destroy(&attributes);
+}
+
+// Which space of process numbers this process lives in; 0 where that cannot be told.
+std::uint64_t own_pid_space() {
+  struct stat space {};
+  return stat("/proc/self/ns/pid", &space) == 0 ? space.st_ino : 0;
+}
+
+// A crash must not write the memory of all ranks to disk, nor fill its holes: the dumper touches
+// every page that is mapped.
+void keep_out_of_dumps(void* memory, std::uint64_t length) {
+  madvise(memory, length, MADV_DONTDUMP);
 }
 
 void fill_header(JobHeader& header, const JobOptions& options, std::uint64_t heap_bytes) {
@@ -62,7 +75,7 @@ void fill_header(JobHeader& header, const JobOptions& options, std::uint64_t hea
   header.rank_stride = cells_per_rank * cell_stride + heap_bytes;
   header.ranks_in_line = options.ranks > options.cores ? cell_stride / sizeof(std::uint32_t) : 1;
   header.watched = options.watched;
-  make_lock(header.lock);
+  make_marks(header);
   reset_space(header);
 }
 
@@ -89,6 +102,7 @@ Result<Job> Job::attach(int fd) {
   void* memory =
       mmap(nullptr, job.length_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (memory == MAP_FAILED) return system_error("cannot map the job's memory");
+  keep_out_of_dumps(memory, job.length_);
   job.header_ = static_cast<JobHeader*>(memory);
   // Pairs with the release in create_job: a header with its magic is complete.
   if (job.header().magic.load(std::memory_order_acquire) != JobHeader::magic_value) {
@@ -135,7 +149,7 @@ void Job::discard_heap(std::uint32_t rank, std::uint64_t offset, std::uint64_t b
 }
 
 void Job::clear() const {
-  const HeaderLock lock(*header_);
+  header_->lock.store(0, std::memory_order_relaxed);  // who held it in the last run is done
   reset_space(*header_);
   for (std::uint32_t rank = 0; rank < header_->ranks; ++rank) {
     RankRecord& record = header_->rank_records[rank];
@@ -151,9 +165,9 @@ void Job::clear() const {
 void Job::enlist(std::uint32_t rank) const {
   RankRecord& record = header_->rank_records[rank];
   sched_getaffinity(0, sizeof record.cores, &record.cores);
-  record.start_time.store(process_start_time(getpid()), std::memory_order_relaxed);
-  // Pairs with the acquire load where peers look for the process.
-  record.pid.store(getpid(), std::memory_order_release);
+  // Relaxed: a message that comes too early lacks the number.
+  record.pid_space.store(own_pid_space(), std::memory_order_relaxed);
+  record.pid.store(getpid(), std::memory_order_relaxed);
 }
 
 Result<Job> create_job(const JobOptions& options) {
@@ -188,6 +202,7 @@ Result<Job> create_job(const JobOptions& options) {
     close(fd);
     return error;
   }
+  keep_out_of_dumps(memory, length);
   fill_header(*static_cast<JobHeader*>(memory), options, heap);
   // Pairs with the acquire in attach.
   static_cast<JobHeader*>(memory)->magic.store(JobHeader::magic_value, std::memory_order_release);
@@ -199,12 +214,11 @@ void keep_across_exec(int fd) {
   fcntl(fd, F_SETFD, 0);
 }
 
-HeaderLock::HeaderLock(JobHeader& header) : header_(header) {
-  if (pthread_mutex_lock(&header_.lock) == EOWNERDEAD) pthread_mutex_consistent(&header_.lock);
-}
-
-HeaderLock::~HeaderLock() {
-  pthread_mutex_unlock(&header_.lock);
+std::string Job::pid_note(std::uint32_t rank) const {
+  const RankRecord& record = header_->rank_records[rank];
+  const std::uint64_t space = record.pid_space.load(std::memory_order_relaxed);
+  if (space == 0 || space != own_pid_space()) return {};
+  return fmt::format(" (pid {})", record.pid.load(std::memory_order_relaxed));
 }
 
 }  // namespace muster::host

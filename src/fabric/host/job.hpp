@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "fabric/host/layout.hpp"
@@ -48,9 +49,10 @@ class Job {
   // nobody else uses it.
   void clear() const;
 
-  // Writes who the calling process is. Before exec as well as after it: the process keeps its
-  // number.
+  // Writes which process and on which cores the rank is.
   void enlist(std::uint32_t rank) const;
+  // " (pid 123)", where that number means something to the calling process; else nothing.
+  [[nodiscard]] std::string pid_note(std::uint32_t rank) const;
 
  private:
   [[nodiscard]] std::byte* region_of(std::uint32_t rank) const;
@@ -66,17 +68,5 @@ class Job {
 // until keep_across_exec() says otherwise.
 [[nodiscard]] Result<Job> create_job(const JobOptions& options);
 void keep_across_exec(int fd);
-
-// Holds the header's lock. A holder that died is no obstacle: the allocators change in one step.
-class HeaderLock {
- public:
-  explicit HeaderLock(JobHeader& header);
-  ~HeaderLock();
-  HeaderLock(const HeaderLock&) = delete;
-  HeaderLock& operator=(const HeaderLock&) = delete;
-
- private:
-  JobHeader& header_;
-};
 
 }  // namespace muster::host

@@ -31,13 +31,13 @@ inline constexpr std::size_t page = 4096;
 enum class RankState : std::uint32_t { absent, joined, left };
 
 struct alignas(64) RankRecord {
-  std::atomic<std::int32_t> pid;
+  std::atomic<std::int32_t> pid;         // as it calls itself, for messages alone
+  std::atomic<std::uint64_t> pid_space;  // in which the number means something; 0: not known
   std::atomic<RankState> state;
-  std::atomic<std::uint32_t> ended;       // set by a launcher that has seen the process end
-  std::atomic<std::uint64_t> start_time;  // from /proc, tells a recycled pid from the rank
-  std::atomic<std::uint32_t> shrinking;   // the team that it is shrinking, plus 1
-  std::atomic<std::uint32_t> runs;        // that it has begun in this job, the current one included
-  cpu_set_t cores;                        // that it may run on; written before `joined`
+  std::atomic<std::uint32_t> ended;      // set by a launcher that has seen the process end
+  std::atomic<std::uint32_t> shrinking;  // the team that it is shrinking, plus 1
+  std::atomic<std::uint32_t> runs;       // that it has begun in this job, the current one included
+  cpu_set_t cores;                       // that it may run on; written before `joined`
   // Lanes that sleep on a cell in this rank's memory. On a line of its own: notifying ranks read it
   // each time.
   alignas(64) std::atomic<std::uint32_t> sleepers;
@@ -48,8 +48,10 @@ struct TeamRecord {
   // A WaitStatus; the first failure wins and stays. Release by whoever fails the team, after `lost`
   // and `reason`; acquire by who reports them.
   std::atomic<std::uint32_t> status;
-  std::atomic<std::uint32_t> failing;  // who writes `lost` and `reason`, once
-  std::uint32_t lost;                  // the job rank that died or failed
+  // Who writes `lost` and `reason` (job rank plus 1). Where it dies before it has set the status,
+  // one of those who see that takes its place.
+  std::atomic<std::uint32_t> failing;
+  std::uint32_t lost;  // the job rank that died or failed
   std::array<char, 500> reason;
 
   // Shrinking: who decides (job rank plus 1), and the team that was decided upon (its number plus
@@ -67,7 +69,7 @@ struct TeamRecord {
 };
 
 struct JobHeader {
-  static constexpr std::uint64_t magic_value = 0x726574'7375'6d03ULL;  // "muster", version 3
+  static constexpr std::uint64_t magic_value = 0x726574'7375'6d04ULL;  // "muster", version 4
 
   std::atomic<std::uint64_t> magic;
   std::uint64_t nonce;  // tells this job's memory from any other's
@@ -86,7 +88,10 @@ struct JobHeader {
   // that run and it has made the memory as new; acquire by the others, before they touch it.
   std::atomic<std::uint32_t> run;
 
-  pthread_mutex_t lock;  // robust; guards the allocators and what is taken
+  // Each rank's sign of life, held by it alone: see liveness.hpp.
+  std::array<pthread_mutex_t, max_ranks> marks;
+
+  std::atomic<std::uint32_t> lock;  // see HeaderLock; guards the allocators and what is taken
   std::array<bool, max_teams> team_taken;
   std::array<bool, max_segments> segment_taken;
   RangeAllocator cell_space;

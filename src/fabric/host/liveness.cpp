@@ -1,57 +1,113 @@
 #include "fabric/host/liveness.hpp"
 
-#include <poll.h>
-#include <signal.h>
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
-
-#include "fabric/host/memory_info.hpp"
+#include <cstring>
+#include <utility>
 
 namespace muster::host {
+namespace {
 
-Liveness::Liveness(JobHeader& header) : header_(header), descriptors_(header.ranks, -1) {}
-
-Liveness::~Liveness() {
-  for (const int descriptor : descriptors_) {
-    if (descriptor >= 0) close(descriptor);
-  }
+// The word that the kernel writes to. Where it lies in the mutex is fixed: processes of different
+// C libraries' versions share such mutexes.
+std::uint32_t word_of(JobHeader& header, std::uint32_t rank) {
+  // Acquire pairs with the kernel's atomic exchange at the thread's end: what the rank wrote, its
+  // leaving above all, is seen with it.
+  return static_cast<std::uint32_t>(
+      std::atomic_ref<int>(header.marks[rank].__data.__lock).load(std::memory_order_acquire));
 }
 
-bool Liveness::is_lost(std::uint32_t rank) {
-  const RankRecord& record = header_.rank_records[rank];
-  // Pairs with the release in enlist.
-  const std::int32_t pid = record.pid.load(std::memory_order_acquire);
-  // A rank that ended before it said who it is: only its launcher can know.
-  const bool unseen = pid == 0 && record.ended.load(std::memory_order_acquire) != 0;
-  if (!unseen && (pid == 0 || pid == getpid() || !has_ended(rank, pid))) return false;
+bool has_died(std::uint32_t word) {
+  return (word & FUTEX_OWNER_DIED) != 0;
+}
+
+bool lives(std::uint32_t word) {
+  return !has_died(word) && (word & FUTEX_TID_MASK) != 0;
+}
+
+// Without the list the mark would say "lives" for ever.
+bool kernel_keeps_list() {
+  void* list = nullptr;
+  std::size_t length = 0;
+  const long got = syscall(SYS_get_robust_list, 0, &list, &length);
+  // A filter may forbid to ask and not to keep.
+  return got == 0 ? list != nullptr : errno != ENOSYS;
+}
+
+}  // namespace
+
+LifeMark::LifeMark(LifeMark&& other) noexcept
+    : job_(std::move(other.job_)), rank_(other.rank_), thread_(other.thread_) {
+  other.job_.reset();
+}
+
+LifeMark& LifeMark::operator=(LifeMark&& other) noexcept {
+  std::swap(job_, other.job_);
+  std::swap(rank_, other.rank_);
+  std::swap(thread_, other.thread_);
+  return *this;
+}
+
+Result<LifeMark> LifeMark::take(std::shared_ptr<const Job> job, std::uint32_t rank) {
+  if (!kernel_keeps_list()) {
+    return Error{ErrorCode::unavailable,
+                 "this kernel, or a filter in front of it, has no robust futexes (get_robust_list: "
+                 "not implemented): ranks could not see each other end"};
+  }
+  pthread_mutex_t& mark = job->header().marks[rank];
+  switch (const int code = pthread_mutex_trylock(&mark)) {
+    case 0: break;
+    // An earlier process of the rank ended with it: `sh -c "./one; ./two"`.
+    case EOWNERDEAD: pthread_mutex_consistent(&mark); break;
+    case EBUSY:
+      return Error{ErrorCode::invalid_argument,
+                   fmt::format("rank {} is taken: another process{} has joined as it and lives",
+                               rank, job->pid_note(rank)),
+                   Rank{rank}};
+    default:
+      return Error{ErrorCode::system,
+                   fmt::format("cannot take the mark of rank {}: {}", rank, std::strerror(code))};
+  }
+  LifeMark taken;
+  taken.job_ = std::move(job);
+  taken.rank_ = rank;
+  taken.thread_ = gettid();
+  return taken;
+}
+
+void LifeMark::give_back() {
+  if (job_ == nullptr) return;
+  // Another thread cannot; a process that the rank has forked has nothing to give. The memory must
+  // stay then, for the C library still has the mark in its list.
+  if (gettid() != thread_ || pthread_mutex_unlock(&job_->header().marks[rank_]) != 0)
+    new std::shared_ptr<const Job>(job_);
+  job_.reset();
+}
+
+bool is_lost(JobHeader& header, std::uint32_t rank) {
+  const std::uint32_t word = word_of(header, rank);
+  if (lives(word)) return false;
+  const RankRecord& record = header.rank_records[rank];
+  // Without a mark: it has not come, or has left. Pairs with the release in note_end.
+  if (!has_died(word) && record.ended.load(std::memory_order_acquire) == 0) return false;
   // Looked at after the end was seen: a rank says that it leaves before it ends.
   return record.state.load(std::memory_order_acquire) != RankState::left;
 }
 
-bool Liveness::is_gone(std::uint32_t rank) {
-  const RankRecord& record = header_.rank_records[rank];
+bool is_gone(JobHeader& header, std::uint32_t rank) {
   // Pairs with the release in note_end.
-  if (header_.watched) return record.ended.load(std::memory_order_acquire) != 0;
-  const std::int32_t pid = record.pid.load(std::memory_order_acquire);
-  return pid != 0 && pid != getpid() && has_ended(rank, pid);
+  if (header.watched) return header.rank_records[rank].ended.load(std::memory_order_acquire) != 0;
+  return has_died(word_of(header, rank));
 }
 
-bool Liveness::has_ended(std::uint32_t rank, std::int32_t pid) {
-  int& descriptor = descriptors_[rank];
-  if (descriptor < 0) {
-    descriptor = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-    if (descriptor < 0 && errno == ESRCH) return true;
-    // The number may have passed to another process before it was opened.
-    const std::uint64_t start =
-        header_.rank_records[rank].start_time.load(std::memory_order_relaxed);
-    if (start != 0 && process_start_time(pid) != start) return true;
-  }
-  if (descriptor < 0)
-    return kill(pid, 0) != 0 && errno == ESRCH;  // a kernel without process descriptors
-  pollfd query{descriptor, POLLIN, 0};
-  return poll(&query, 1, 0) == 1;
+void note_end(JobHeader& header, std::uint32_t rank) {
+  // Pairs with the acquire in is_lost.
+  header.rank_records[rank].ended.store(1, std::memory_order_release);
 }
 
 }  // namespace muster::host

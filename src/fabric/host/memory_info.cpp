@@ -67,19 +67,4 @@ std::string format_bytes(std::uint64_t bytes) {
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
 }
 
-std::uint64_t process_start_time(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string line;
-  if (!std::getline(file, line)) return 0;
-  // The second field is the name in parentheses and may hold anything; the start is the 20th after
-  // it.
-  const auto after_name = line.rfind(')');
-  if (after_name == std::string::npos) return 0;
-  std::istringstream rest(line.substr(after_name + 1));
-  std::string field;
-  for (int i = 0; i < 20 && rest >> field; ++i) {
-  }
-  return std::strtoull(field.c_str(), nullptr, 10);
-}
-
 }  // namespace muster::host

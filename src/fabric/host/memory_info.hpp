@@ -1,7 +1,5 @@
-// What this machine says about memory and processes.
+// What this machine says about memory.
 #pragma once
-
-#include <sys/types.h>
 
 #include <cstdint>
 #include <string>
@@ -15,8 +13,4 @@ namespace muster::host {
 
 // "3.2 GiB", "512 B"
 [[nodiscard]] std::string format_bytes(std::uint64_t bytes);
-
-// When the process was started, in clock ticks since boot; 0 where there is none.
-[[nodiscard]] std::uint64_t process_start_time(pid_t pid);
-
 }  // namespace muster::host

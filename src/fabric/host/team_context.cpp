@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/step.hpp"
+
 namespace muster::host {
 namespace {
 
@@ -94,29 +96,37 @@ Error TeamContext::failure() const {
 }
 
 void TeamContext::fail(WaitStatus status, std::uint32_t job_rank, const std::string& reason) {
-  // The first to get here writes the reason; whoever comes later has nothing to add.
-  if (record_.failing.exchange(1, std::memory_order_relaxed) != 0) return;
+  if (!may_report_failure()) return;
+  step(process_->job_rank, "failure: begun");
   record_.lost = job_rank;
   const std::size_t length = std::min(reason.size(), record_.reason.size() - 1);
   std::memcpy(record_.reason.data(), reason.data(), length);
   record_.reason[length] = '\0';
+  step(process_->job_rank, "failure: written");
   // Pairs with the acquire in status.
   record_.status.store(static_cast<std::uint32_t>(status), std::memory_order_release);
+}
+
+// The first to get here writes the reason; whoever comes later has nothing to add, unless the first
+// died over it.
+bool TeamContext::may_report_failure() {
+  const std::uint32_t me = process_->job_rank + 1;
+  std::uint32_t writer = 0;
+  // Relaxed where it is the first; acquire, so that what a dead one wrote is overwritten.
+  if (record_.failing.compare_exchange_strong(writer, me, std::memory_order_acquire)) return true;
+  if (writer == me || !is_lost(header(), writer - 1)) return false;
+  return record_.status.load(std::memory_order_acquire) == 0 &&
+         record_.failing.compare_exchange_strong(writer, me, std::memory_order_acquire);
 }
 
 void TeamContext::look_for_lost_peers() {
   for (std::uint32_t member = 0; member < size(); ++member) {
     const std::uint32_t job_rank = record_.members[member];
-    if (!is_lost(job_rank)) continue;
-    const std::int32_t pid = header().rank_records[job_rank].pid.load(std::memory_order_relaxed);
-    fail(WaitStatus::peer_lost, job_rank, fmt::format("rank {} (pid {}) died", member, pid));
+    if (!is_lost(header(), job_rank)) continue;
+    fail(WaitStatus::peer_lost, job_rank,
+         fmt::format("rank {}{} died", member, job().pid_note(job_rank)));
     return;
   }
-}
-
-bool TeamContext::is_lost(std::uint32_t job_rank) const {
-  const std::lock_guard guard(process_->liveness_lock);
-  return process_->liveness.is_lost(job_rank);
 }
 
 void TeamContext::add(Allocation allocation) {

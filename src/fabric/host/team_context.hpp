@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,11 +31,10 @@ struct RankContext {
   // The team of all, until shrink puts that of the survivors in its place. Whoever ends the rank
   // lets go of it: it holds this context in turn.
   std::shared_ptr<Setup> current{};
-  std::mutex liveness_lock{};  // lanes take turns
-  Liveness liveness;
+  LifeMark mark{};  // where it is not the process's for longer
 
   RankContext(std::shared_ptr<const Job> j, std::uint32_t rank)
-      : job(std::move(j)), job_rank(rank), liveness(job->header()) {}
+      : job(std::move(j)), job_rank(rank) {}
 };
 
 // Something that the team allocated: `bytes` or cells from `offset` in the heap or the cell space.
@@ -83,9 +81,8 @@ class TeamContext {
   [[nodiscard]] WaitStatus status() const;
   [[nodiscard]] Error failure() const;  // once status() is not ok
   void fail(WaitStatus status, std::uint32_t job_rank, const std::string& reason);
-  // Looks whether a member's process has ended, and fails the team if so.
+  // Looks whether a member has died, and fails the team if so.
   void look_for_lost_peers();
-  [[nodiscard]] bool is_lost(std::uint32_t job_rank) const;
 
   // ---- what was allocated
   // ----------------------------------------------------------------------------
@@ -103,6 +100,7 @@ class TeamContext {
  private:
   // Of this team and those it was split off from, the first that has failed.
   [[nodiscard]] const TeamContext* failed() const;
+  [[nodiscard]] bool may_report_failure();
 
   std::shared_ptr<RankContext> process_;
   const TeamContext* parent_;
