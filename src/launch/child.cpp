@@ -33,6 +33,12 @@ DescriptorLimit::DescriptorLimit(std::uint64_t wanted) {
   if (more.rlim_cur > old_.rlim_cur) raised_ = setrlimit(RLIMIT_NOFILE, &more) == 0;
 }
 
+std::uint64_t DescriptorLimit::current() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
 void DescriptorLimit::restore() {
   if (raised_) setrlimit(RLIMIT_NOFILE, &old_);
   raised_ = false;

@@ -17,6 +17,8 @@ namespace muster::launcher {
 class DescriptorLimit {
  public:
   explicit DescriptorLimit(std::uint64_t wanted);
+  // How many this process may have open now: ulimit -Sn.
+  [[nodiscard]] static std::uint64_t current();
   ~DescriptorLimit() { restore(); }
   DescriptorLimit(const DescriptorLimit&) = delete;
   DescriptorLimit& operator=(const DescriptorLimit&) = delete;

@@ -78,6 +78,14 @@ bool Launch::start(std::uint32_t rank, const std::function<int(std::uint32_t)>& 
   return processes.back().handle.is_open();
 }
 
+std::string note_on_descriptors(int code) {
+  if (code != EMFILE) return {};
+  return fmt::format(
+      " (one for each rank and three with --tag-output are needed, and this process "
+      "may have {}: ulimit -Hn)",
+      DescriptorLimit::current());
+}
+
 void complain(const std::string& what) {
   write_all(2, fmt::format("muster: {}\n", what));
 }
@@ -99,8 +107,8 @@ int launch(const LaunchOptions& options, const std::function<int(std::uint32_t r
   for (std::uint32_t rank = 0; started && rank < options.ranks; ++rank) {
     started = job.start(rank, child);
     if (started) continue;
-    complain(
-        fmt::format("cannot start rank {} of {}: {}", rank, options.ranks, std::strerror(errno)));
+    complain(fmt::format("cannot start rank {} of {}: {}{}", rank, options.ranks,
+                         std::strerror(errno), note_on_descriptors(errno)));
   }
   if (job.relay) job.relay->start();
   Supervisor supervisor(options, std::move(job.processes), job.signals, job.orphanage,

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/step.hpp"
+#include "launch/child.hpp"
 #include "launch/rendezvous_wire.hpp"
 
 namespace muster::launcher {
@@ -18,6 +19,9 @@ using namespace std::chrono_literals;
 
 // A rank that has come and closed its connection may have a successor, for so long.
 constexpr auto for_a_successor = 500ms;
+
+// How long rank 0 stays to tell those who come late that there is no room for them.
+constexpr auto for_late_ranks = 5'000ms;
 
 // A rank that has come says nothing more; what there is to read is the end of its connection.
 bool has_left(const Fd& rank) {
@@ -34,15 +38,17 @@ class Gathering {
         left_(self.ranks),
         settled_(self.ranks) {}
 
-  // True when all have come, false when the time is over, or one that came has ended.
+  // True when all have come. False when the time is over, or for the reason that why_not() gives.
   [[nodiscard]] bool complete(Clock::time_point until);
-  [[nodiscard]] std::optional<Error> lost() const;
+  [[nodiscard]] std::optional<Error> why_not() const;
 
   void hand_out(int memory);
   // After that: all have said that they have settled. An error where one cannot, or has ended.
   [[nodiscard]] Result<void> settled(Clock::time_point until);
   void let_go();
-  void refuse_all(const Error& error);
+  std::uint32_t refuse_all(const Error& error);  // how many there were
+  // Where there are too few descriptors for all: tells also those that are still to come.
+  void turn_away(const Error& error, Clock::time_point until);
   [[nodiscard]] std::string missing() const;
 
  private:
@@ -62,6 +68,7 @@ class Gathering {
   std::vector<std::optional<Clock::time_point>> left_;
   std::uint32_t come_ = 1;  // rank 0 is here
   std::vector<bool> settled_;
+  bool exhausted_ = false;  // no descriptor is left
 };
 
 bool Gathering::complete(Clock::time_point until) {
@@ -75,6 +82,8 @@ bool Gathering::complete(Clock::time_point until) {
     const auto end = std::min(until, next_loss());
     const int ready = poll(watched.data(), watched.size(), left_until(end));
     if (ready == 0 && Clock::now() >= end) return false;
+    exhausted_ = ready < 0 && errno == EINVAL;  // more than this process may have open
+    if (exhausted_) return false;
     if (ready <= 0) continue;
     for (std::uint32_t rank = 0; rank < self_.ranks; ++rank) {
       if (watched[first_rank + rank].revents != 0) notice_leaving(rank);
@@ -84,6 +93,7 @@ bool Gathering::complete(Clock::time_point until) {
     }
     std::erase_if(guests_, [](const Fd& guest) { return !guest.is_open(); });
     if (watched[0].revents != 0) accept_all();
+    if (exhausted_) return false;
   }
   return true;
 }
@@ -97,7 +107,14 @@ Clock::time_point Gathering::next_loss() const {
   return next;
 }
 
-std::optional<Error> Gathering::lost() const {
+std::optional<Error> Gathering::why_not() const {
+  if (exhausted_) {
+    return Error{
+        ErrorCode::system,
+        fmt::format("rank 0 has no descriptor left for the {} of {} ranks that are still to "
+                    "come; it may have {} open (ulimit -Hn)",
+                    self_.ranks - come_, self_.ranks, DescriptorLimit::current())};
+  }
   for (std::uint32_t rank = 0; rank < self_.ranks; ++rank) {
     if (!left_[rank] || Clock::now() < *left_[rank] + for_a_successor) continue;
     return Error{ErrorCode::peer_lost,
@@ -121,7 +138,10 @@ bool Gathering::everyone_is_here() {
 void Gathering::accept_all() {
   for (;;) {
     Fd guest(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (!guest.is_open()) return;
+    if (!guest.is_open()) {
+      exhausted_ = errno == EMFILE || errno == ENFILE;
+      return;
+    }
     if (is_own_user(guest.get())) {
       guests_.push_back(std::move(guest));
     } else {
@@ -223,12 +243,28 @@ void Gathering::let_go() {
   }
 }
 
-void Gathering::refuse_all(const Error& error) {
+std::uint32_t Gathering::refuse_all(const Error& error) {
   accept_all();
-  for (const auto* group : {&guests_, &ranks_}) {
-    for (const Fd& connection : *group) {
-      if (connection.is_open()) send_refusal(connection.get(), error);
+  std::uint32_t told = 0;
+  // Closed at once, so that more can be accepted where descriptors are short.
+  for (auto* group : {&guests_, &ranks_}) {
+    for (Fd& connection : *group) {
+      if (!connection.is_open()) continue;
+      send_refusal(connection.get(), error);
+      connection.reset();
+      ++told;
     }
+  }
+  guests_.clear();
+  return told;
+}
+
+void Gathering::turn_away(const Error& error, Clock::time_point until) {
+  for (std::uint32_t told = refuse_all(error); told + 1 < self_.ranks; ++told) {
+    pollfd more{listener_.get(), POLLIN, 0};
+    if (poll(&more, 1, left_until(until)) == 0) return;
+    const Fd guest(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (guest.is_open()) send_refusal(guest.get(), error);
   }
 }
 
@@ -271,6 +307,7 @@ Result<int> host_rendezvous(const LaunchedBy& self, const Address& address,
                             const std::function<Result<int>()>& create_fd,
                             std::chrono::milliseconds deadline, const Settle& settle) {
   const auto until = Clock::now() + deadline;
+  const DescriptorLimit room(self.ranks);
   auto listener = listen_at(address, self.ranks, until);
   if (!listener) return listener.error();
   Gathering gathering(self, std::move(*listener));
@@ -286,7 +323,10 @@ Result<int> host_rendezvous(const LaunchedBy& self, const Address& address,
     return error;
   };
   if (!gathering.complete(until)) {
-    if (const auto lost = gathering.lost()) return give_up(*lost);
+    const auto error = gathering.why_not();
+    if (error && error->code == ErrorCode::system)
+      gathering.turn_away(*error, std::min(until, Clock::now() + for_late_ranks));
+    if (error) return give_up(*error);
     return give_up({ErrorCode::expired, fmt::format("rank 0 waited {} for {} of the {} that {} "
                                                     "started",
                                                     in_seconds(deadline), gathering.missing(),

@@ -1,7 +1,6 @@
 // A rendezvous as the ranks other than 0 see it.
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <thread>
 
 #include "base/step.hpp"
+#include "launch/child.hpp"
 #include "launch/rendezvous_wire.hpp"
 
 namespace muster::launcher {
@@ -85,12 +85,10 @@ Result<Answer> hear_rank_0(const LaunchedBy& self, int connection,
 }
 
 Error no_descriptor_left(const LaunchedBy& self) {
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
   return Error{ErrorCode::system,
                fmt::format("rank {} has no descriptor left for the job's memory (it may have {} "
                            "open: ulimit -n)",
-                           self.rank, limit.rlim_cur),
+                           self.rank, DescriptorLimit::current()),
                Rank{self.rank}};
 }
 
@@ -99,13 +97,15 @@ Error no_descriptor_left(const LaunchedBy& self) {
 Result<int> join_rendezvous(const LaunchedBy& self, const Address& address,
                             std::chrono::milliseconds deadline, const Settle& settle) {
   const auto until = Clock::now() + deadline;
+  const DescriptorLimit room(DescriptorLimit::current());  // the user's may all be taken
   auto socket = reach_rank_0(self, address, deadline, until);
   if (!socket) return socket.error();
 
   const int connection = socket->get();
   const auto with_rank_0 = deadline + for_rank_0_to_say_why;
   const auto end = until + for_rank_0_to_say_why;
-  if (!send_hello(connection, self)) return rank_0_ended(self);
+  // Where rank 0 has closed already, it has said why.
+  (void)send_hello(connection, self);
   auto answer = hear_rank_0(self, connection, with_rank_0, end,
                             fmt::format("for all {} ranks to come to rank 0", self.ranks));
   if (!answer) return answer.error();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -58,12 +57,10 @@ Error system_error(const char* what) {
 }
 
 Error no_descriptor_left() {
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
   return Error{ErrorCode::system,
                fmt::format("no descriptor is left to take a peer's memory with (this process may "
                            "have {} open: ulimit -n)",
-                           limit.rlim_cur)};
+                           launcher::DescriptorLimit::current())};
 }
 
 }  // namespace
@@ -81,6 +78,7 @@ Result<Handover> Handover::open() {
   if (getrandom(&made.name_, sizeof made.name_, 0) != sizeof made.name_)
     return system_error("cannot draw a name for the socket that memory comes over");
   made.socket_ = launcher::Fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!made.socket_.is_open() && errno == EMFILE) return no_descriptor_left();
   if (!made.socket_.is_open())
     return system_error("cannot make the socket that peers' memory comes over");
   const Address address = address_of(made.name_);

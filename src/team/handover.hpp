@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "fabric/host/team_context.hpp"
+#include "launch/child.hpp"
 #include "launch/fd.hpp"
 #include "muster/result.hpp"
 
@@ -45,6 +47,9 @@ class Handover {
   [[nodiscard]] std::optional<std::uint32_t> receive(const TeamContext& team, const Take& take);
   void remember(Error error);
 
+  // The user's code may have used up what it may open.
+  std::unique_ptr<launcher::DescriptorLimit> room_ =
+      std::make_unique<launcher::DescriptorLimit>(launcher::DescriptorLimit::current());
   launcher::Fd socket_;
   std::uint64_t name_ = 0;
   std::optional<Error> error_;  // the first

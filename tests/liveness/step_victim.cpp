@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include "base/step.hpp"
@@ -35,8 +36,10 @@ struct Plan {
 Plan plan;
 std::atomic<bool> armed{true};
 std::atomic<int> times{0};
+bool crashes = false;  // instead of being killed
 
 void die() {
+  if (crashes) *static_cast<volatile int*>(nullptr) = 1;
   kill(getpid(), SIGKILL);
   _exit(1);  // the first process of a pid namespace does not die of its own signals
 }
@@ -45,6 +48,7 @@ void at_step(std::uint32_t rank, const char* name) {
   if (!armed || (!plan.any && rank != plan.victim)) return;
   if (plan.step.empty()) {
     const int fd = open(plan.file.c_str(), O_WRONLY | O_APPEND | O_CREAT, 0600);
+    if (fd < 0) return;  // it may open no more
     const std::string line = std::string(name) + "\n";
     if (write(fd, line.data(), line.size()) < 0) std::abort();
     close(fd);
@@ -80,9 +84,12 @@ Result<void> use_windows(Team& team) {
                  [&] { return team.free(*window); });
 }
 
-Result<void> bring_memory(Team& team) {
+// With `hungry`, after this process has opened as many descriptors as it may.
+Result<void> bring_memory(Team& team, bool hungry = false) {
   const int fd = memfd_create("brought", MFD_CLOEXEC);
   if (ftruncate(fd, 4096) != 0) return Error{ErrorCode::system, "no memory to bring"};
+  while (hungry && open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {
+  }
   const auto window = team.window_on<std::uint32_t>(fd, 0, {16});
   close(fd);
   if (!window) return window.error();
@@ -107,6 +114,30 @@ Result<void> bring_memory(Team& team) {
         });
       },
       [&] { return team.free(*window); });
+}
+
+// Of the shared mappings that may be written, none goes into a core dump.
+Result<void> look_at_mappings(Team& team) {
+  const int fd = memfd_create("brought", MFD_CLOEXEC);
+  if (ftruncate(fd, 4096) != 0) return Error{ErrorCode::system, "no memory to bring"};
+  const auto brought = team.window_on<std::uint32_t>(fd, 0, {16});
+  const auto window = team.window<float>({16, 16});
+  close(fd);
+  if (!brought) return brought.error();
+  if (!window) return window.error();
+  std::ifstream maps("/proc/self/smaps");
+  int shared = 0;
+  std::string mapping;
+  for (std::string line; std::getline(maps, line);) {
+    const auto space = line.find(' ');
+    if (line.find('-') < space && space + 4 < line.size()) mapping = line;
+    if (!line.starts_with("VmFlags:") || mapping.find("rw-s ") == std::string::npos) continue;
+    ++shared;
+    if (line.find(" dd") == std::string::npos) return Error{.what = "goes into a dump: " + mapping};
+  }
+  // The job's memory, and three brought pieces.
+  if (shared < 4) return Error{.what = fmt::format("{} shared mappings", shared)};
+  return {};
 }
 
 Result<void> split_and_close(Team& team) {
@@ -140,8 +171,11 @@ Result<void> play(Team& team, const std::string& scenario) {
   if (scenario.starts_with("after_") && team.rank().value + 1 == team.size()) die();
   armed = true;
   if (scenario == "join") return {};
-  if (scenario == "window") return use_windows(team);
+  if (scenario == "window" || scenario == "crash") return use_windows(team);
+  if (scenario == "mappings") return look_at_mappings(team);
   if (scenario == "window_on") return bring_memory(team);
+  if (scenario == "hungry")
+    return in_turn([&] { return bring_memory(team, true); }, [&] { return use_windows(team); });
   if (scenario == "split") return split_and_close(team);
   if (scenario == "after_failure") return team.sync();
   if (scenario == "after_shrink") {
@@ -164,6 +198,7 @@ int main(int argc, char** argv) {
     plan.nth = std::atoi(argv[4]);
   }
   plan.file = argv[argc - 1];
+  crashes = scenario == "crash";
   armed = !scenario.starts_with("after_");
   on_step = at_step;
   return run({.ranks = scenario.starts_with("after_") ? 4U : 3U}, [&](Team& team) {
