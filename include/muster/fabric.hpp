@@ -10,27 +10,43 @@
 // It is the weakest that any fabric gives. A protocol relies on no more, unless it names a stronger
 // profile.
 //
-//  1. A release notify to p carries: what this lane stored into its own windows; its puts, stores
-//     and adds addressed to p; and what this lane had itself acquired. It does not carry transfers
-//     to a third rank, nor to the own one, which nobody notifies: those need flush() first (the
-//     profile `direct` carries them). It never covers an unfinished async get.
+//  1. A release notify to p carries: what this lane stored into its own windows, transfers to the
+//     own rank among them; its puts, stores and adds addressed to p, the payload of put_signals and
+//     put_asyncs too; and what this lane had itself acquired. It does not carry transfers to a
+//     third rank: those need flush() first (the profile `direct` carries them), nor what other
+//     lanes have under way. It never covers an unfinished get_async, nor the deposit of a
+//     put_signal.
 //  2. put_signal carries its own payload only.
 //  3. An acquire wait sees what every deposit contained in the value it read carried. A relaxed one
 //     sees nothing of it.
-//  4. Deposits by one lane into one cell take effect in program order, relaxed ones too.
-//  5. A wait, relaxed or not, comes before the own later stores and notifies; converge completes
-//     the lane's earlier loads. (PTX alone would allow load buffering here: this is an assumption
-//     of muster and of every certificate of its checker.)
+//  4. Plain notifies by one lane into one cell take effect in program order, relaxed ones too. The
+//     deposits of its put_signals are unordered among themselves and with its plain notifies,
+//     unless a flush or an acquired answer lies between.
+//  5. A wait, relaxed or not, comes before the own later stores and notifies: wait, wait_any,
+//     wait_packets, hand, take, and a test that said ok. Loads of window data and of counters,
+//     read, and a test that said pending are loads: they come before a release notify, but before a
+//     relaxed notify, hand, take or packet only where a converge lies between, with one thread
+//     too. flush, put, get, put_signal and broadcast converge. (PTX alone would allow load
+//     buffering here: this is an assumption of muster and of every certificate of its checker.)
 //  6. Nothing orders an own notify before an own later wait, test or get (store buffering).
-//  7. Two adds to one cell commute and are atomic. A set and an add to one cell, unordered, are an
-//     error, though it may seem to work: on some fabrics they are not even atomic towards each
-//     other. Signals are touched by no other means than these operations.
+//  7. Two adds to one cell commute and are atomic. A set and an add to one cell, or two sets,
+//     unordered, are an error, though it may seem to work: on some fabrics they are not even atomic
+//     towards each other. Signals are touched by no other means than these operations.
 //  8. Unordered access to window data, one of them a write, is an error, not a value. remote_adds
-//     of one type commute with each other and race with everything else. A put followed by another
-//     transfer of the same remote bytes is unordered on `rdma` without flush.
+//     of one type commute with each other, those to the own rank too, and race with everything
+//     else. A put followed by another transfer of the same remote bytes is unordered on `rdma`
+//     without flush.
 //  9. Where memory is not coherent, acquire also invalidates, release also writes back; nothing
 //     else does.
-// 10. The start of a kernel acquires and its end releases, for all lanes of the rank.
+// 10. The start of a kernel acquires, its end releases and flushes, for all lanes of the rank.
+//
+// A transfer to the own rank is a local access: done on return as a store is, and seen by other
+// threads after a converge. The deposit of a put_signal to the own rank is not done on return.
+//
+// put_async and get_async are in flight until flush on every profile but `sc`: until then the
+// source of a put_async is not written, the targets of both are neither read nor written. The
+// source may also be written again after an acknowledgement that was made after the payload had
+// arrived: after a wait that acquires a release of whoever had acquired it.
 //
 // THE RULES (each has cost somebody days)
 //
@@ -41,6 +57,10 @@
 //    writer.
 //  - A wait that did not return `ok` has acquired nothing. Leave the loop, but still reach every
 //    converge.
+//  - Credits are taken back by the only thread that waits for them, exactly as many as it waited
+//    for. (So an add of a negative number is a take-back where the one thread that gives such adds
+//    is the one that waits on the cell, or where the cell was promised to be zero at the end;
+//    elsewhere it is an add as any other, as in a count that goes down.)
 #pragma once
 
 #include <concepts>
@@ -89,7 +109,8 @@ concept LaneIdentity = requires(F& fabric, const F& view, WaitStatus status, std
 // Called by one thread of the lane each.
 //
 //   notify(signal, peer, value, op, order = release, scope = system)
-//       deposit into the peer's cell; a notify to the own rank has taken effect on return
+//       deposit into the peer's cell. A notify to the own rank has taken effect on return, for the
+//       notifying lane: another lane may still see a later deposit without it
 //   wait(signal, compare, value, order = acquire, scope = system) -> WaitStatus
 //       block until the own cell satisfies the condition. A primitive, never a loop in a protocol:
 //       the model blocks on it, a network progresses in it, GPU and host poll with a deadline
@@ -161,6 +182,9 @@ concept Tiling = TilingWith<F, TileOf<F>> && requires(F& fabric, WindowRef<float
 //
 // Called by the lane together. `to_at`, `from_at` and `count` are in elements; a run is contiguous.
 //
+// Source and target of a transfer within one rank do not overlap. put, get, put_signal and flush
+// converge: the threads meet before anything is moved and after.
+//
 //   put(to, peer, to_at, from, from_at, count)
 //       own window to the peer's; the source is reusable on return
 //   get(to, to_at, from, peer, from_at, count)
@@ -168,10 +192,11 @@ concept Tiling = TilingWith<F, TileOf<F>> && requires(F& fabric, WindowRef<float
 //   put_signal(to, peer, to_at, from, from_at, count, signal, value, op)
 //       put, then a deposit that carries this payload alone
 //   put_async, get_async
-//       as put and get, complete at flush: until then the source of a put is not reusable, the
-//       target of a get not readable
+//       as put and get, but in flight until flush, and they do not converge: until then the source
+//       of a put_async is not written, the target of a get_async not read
 //   flush()
-//       all transfers of this lane have taken effect at their targets
+//       all transfers and notifies of this lane have taken effect at their targets, for this lane
+//       and for whoever acquires a release that it makes afterwards
 template <class F>
 concept Transferring = requires(F& fabric, WindowRef<float> window, Rank peer, Signal signal,
                                 std::int64_t n, std::uint32_t value) {

@@ -121,7 +121,8 @@ void Execution::change_after(Thread& self, const char* operation, Where where) {
 // Stands for a converge that the source does not have: the siblings run on until they block, and
 // their clocks are joined. They may run further than a real converge would let them.
 void Execution::meet_by_force(Thread& self) {
-  if (unwinding_ || options_.threads == 1) return;
+  if (unwinding_) return;
+  if (options_.threads == 1) return complete_loads(self);
   Thread* const lane = &threads_[self.rank * per_rank_ + 1 + self.lane * options_.threads];
   for (bool busy = true; busy;) {
     busy = false;
@@ -133,9 +134,11 @@ void Execution::meet_by_force(Thread& self) {
     block(self, ThreadState::runnable);
   }
   self.forced = false;
+  complete_loads(self);
   for (Thread* thread = lane; thread != lane + options_.threads; ++thread) {
     self.hb.join(thread->hb);
     self.cause.join(thread->cause);
+    self.ended.join(ended_with_loads(*thread));
     self.issued.join(thread->issued);
   }
 }

@@ -12,6 +12,7 @@ void Cell::reset() {
   sets.clear();
   flipped = false;
   taken_back_by.clear();
+  suspicions.clear();
   readers.clear();
   consumed = 0;  // toucher stays: what is shared is known over all executions
 }

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <source_location>
+#include <string>
 #include <vector>
 
 #include "check/bits.hpp"
 #include "check/clock.hpp"
+#include "muster/check/report.hpp"
 #include "muster/fabric/model.hpp"
 #include "muster/types.hpp"
 
@@ -32,10 +34,20 @@ struct Deposit {
   Stamp stamp;         // known to whoever's clock has reached it
   Clock view;          // what a reader that acquires learns
   Clock cause;         // program order and every reads-from edge up to here
+  Clock ended;         // the part of it that is done before this takes effect (Thread::ended)
   Bits before;         // the deposits on this cell that its thread had to see; closed
   CallTag call;
   std::uint64_t depth = 0;  // of the chain of deposits up to this one
   std::source_location where;
+};
+
+// Something that is wrong if it was a take-back: see Execution::judge_take_backs.
+struct Suspicion {
+  Kind kind{};
+  std::uint32_t thread = 0;
+  std::string what;
+  std::string missing;
+  Clock past;
 };
 
 struct Reading {
@@ -63,11 +75,17 @@ struct Cell {
   Bits sets;                                 // which deposits are sets
   bool flipped = false;                      // it is handed and taken
   std::vector<std::uint32_t> taken_back_by;  // threads that gave a negative add
-  std::vector<std::uint32_t> readers;        // threads that waited, tested or read
-  std::uint32_t toucher = 0;                 // for Groups
-  std::uint32_t consumed = 0;                // credits taken back so far
+  std::vector<Suspicion> suspicions;
+  std::vector<std::uint32_t> readers;  // threads that waited, tested or read
+  std::uint32_t toucher = 0;           // for Groups
+  std::uint32_t consumed = 0;          // credits taken back so far
 
   void reset();
+  // Is a negative add to it a take-back? Where credits were promised, or where one thread alone
+  // adds negative numbers and nobody else waits. Else it is an add.
+  [[nodiscard]] bool holds_credits() const {
+    return promised_zero || (taken_back_by.size() == 1 && readers == taken_back_by);
+  }
   Deposit& append();
 
   // The value of a set of deposits. Sets are ordered (or there was a clobber), and the order of

@@ -15,6 +15,7 @@ constexpr std::size_t most_sets = 4096;  // beyond, a wait counts as not determi
 struct Lesson {  // what a reader learns
   Clock view;
   Clock cause;
+  Clock ended;
 };
 
 class WaitJudge {
@@ -107,6 +108,7 @@ class WaitJudge {
     cell_.contained(set).each([&](std::uint32_t at) {
       lesson.view.join(cell_.deposits[at].view);
       lesson.cause.join(cell_.deposits[at].cause);
+      lesson.ended.join(cell_.deposits[at].ended);
     });
     return lesson;
   }
@@ -127,7 +129,8 @@ class WaitJudge {
       return true;  // adds: more teaches more
     const Lesson more = lesson(set);
     const Lesson less = lesson(taken_.set);
-    return more.view.covers(less.view) && more.cause.covers(less.cause);
+    return more.view.covers(less.view) && more.cause.covers(less.cause) &&
+           more.ended.covers(less.ended);
   }
 
   const Cell& cell_;

@@ -1,5 +1,6 @@
-// A vector clock. Its components are threads, channels (one per thread and target rank, on the
-// profile rdma), and one for each put_signal and each unfinished get.
+// A vector clock. Its components are threads, the loads of each thread, channels (one per thread
+// and target rank, on the profile rdma), and one for each put_signal, each message of packets, and
+// each get_async (on direct, each put_async too).
 #pragma once
 
 #include <algorithm>

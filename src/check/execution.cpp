@@ -23,7 +23,7 @@ Execution::Execution(const Options& options, const std::function<void(model::Tea
     : options_(options), body_(body) {
   per_rank_ = 1 + options_.lanes * options_.threads;
   threads_.resize(static_cast<std::size_t>(options_.ranks) * per_rank_);
-  static_components_ = static_cast<std::uint32_t>(threads_.size());
+  static_components_ = 2 * static_cast<std::uint32_t>(threads_.size());  // and their loads
   groups_.reset(threads_.size());
   if (options_.lanes == 1 || options_.expire > 0) groups_.merge_all();
   if (options_.profile == Profile::rdma)
@@ -45,11 +45,11 @@ void Execution::reset() {
     thread.lane = within == 0 ? 0 : (within - 1) / options_.threads;
     thread.index = within == 0 ? 0 : (within - 1) % options_.threads;
     thread.state = ThreadState::absent;
-    for (Clock* clock : {&thread.hb, &thread.cause, &thread.issued, &thread.fence,
-                         &thread.fence_issued, &thread.pending})
+    for (Clock* clock : {&thread.hb, &thread.cause, &thread.ended, &thread.looked, &thread.issued,
+                         &thread.fence, &thread.pending})
       clock->clear();
-    thread.hb.raise({id, 1});
-    thread.cause.raise({id, 1});
+    for (Clock* clock : {&thread.hb, &thread.cause, &thread.ended}) clock->raise({id, 1});
+    thread.loading = false;
     thread.setup_calls = 0;
     thread.launches = 0;
     thread.call = {};

@@ -152,6 +152,7 @@ class Execution {
   void* put_packet(Thread& self, model::Span element, Rank peer);
   void end_packets(Thread& self, model::Span lines, Rank peer, std::uint32_t flag, Where where);
   WaitStatus wait_packets(Thread& self, model::Span lines, std::uint32_t flag, Where where);
+  void* read_packet(Thread& self, model::Span element);
   void clear_packets(Thread& self, model::Span lines, Where where);
   void flush(Thread& self, Where where);
   void enter_call(Thread& self, std::uint32_t barrier, model::Reach reach, Where where);
@@ -200,6 +201,11 @@ class Execution {
     std::uint32_t counters = 0;  // the first one of rows
     std::string name;
   };
+  struct Agent {  // a transfer with a component of its own: done at epoch 1; its signal at epoch 2
+    std::uint32_t thread = 0;  // who issued it
+    std::uint32_t target = 0;
+    bool is_put = false;  // a release notify to the target carries it
+  };
   struct Entry {  // a thread that entered a barrier
     std::uint32_t rank = 0;
     std::uint32_t lane = 0;
@@ -238,6 +244,9 @@ class Execution {
                    const Bits* after, bool own_agent, Where where);
   void check_clobber(Thread& self, const Cell& cell, const Deposit& deposit);
   void check_take_back(Thread& self, Cell& cell, const Deposit& deposit);
+  void suspect(Thread& self, Cell& cell, Kind kind, std::string what, std::string missing,
+               const Clock* also);
+  void judge_take_backs();
   void classify(Cell& cell, const Deposit& deposit);
   void meet_lane(Thread& self);
   [[nodiscard]] Order changed_order(const char* operation, Order order, Where where);
@@ -245,7 +254,16 @@ class Execution {
   void change_before(Thread& self, const char* operation, Where where);
   void change_after(Thread& self, const char* operation, Where where);
   void meet_by_force(Thread& self);
+  void meet_at(Thread& self, const char* kind);
+  void move_share(Thread& self, model::Span to, Rank peer, model::Span from, bool async);
+  void send_with_signal(Thread& self, model::Span to, Rank peer, model::Span from,
+                        const Condition& signal, NotifyOp op, Where where);
+  bool check_overlap(Thread& self, model::Span to, Rank to_rank, model::Span from, Rank from_rank,
+                     Where where);
   void finish_transfers(Thread& self);
+  void finish_transfers_of(Thread& self, const Thread* first, const Thread* last);
+  void complete_loads(Thread& self);
+  void acquire(Thread& self, const Clock& events);
   [[nodiscard]] Signal flag_of(const Thread& self, model::Span lines) const;
   void deposit_flag(Thread& self, Signal signal, Rank peer, std::uint32_t flag, bool agent,
                     Where where);
@@ -258,9 +276,15 @@ class Execution {
   bool check_cell(Thread& self, Signal signal, Rank owner, Where where);
   [[nodiscard]] std::uint32_t channel(const Thread& thread, std::uint32_t target) const;
   Stamp next_on_channel(Thread& thread, std::uint32_t target);
-  Stamp new_agent(Thread& thread);
-  [[nodiscard]] Clock carried_to(const Thread& self, const Clock& issued,
-                                 std::uint32_t target) const;
+  Stamp new_agent(Thread& thread, std::uint32_t target, bool is_put);
+  [[nodiscard]] Stamp last_agent(std::uint32_t epoch) const;
+  [[nodiscard]] std::uint32_t agent_component(std::size_t agent) const;
+  // The component of the thread's loads.
+  [[nodiscard]] std::uint32_t loads_of(const Thread& thread) const;
+  [[nodiscard]] Clock ended_with_loads(const Thread& thread) const;
+  [[nodiscard]] Clock carried_to(const Thread& self, std::uint32_t target) const;
+  // The thread's event that a stamp belongs to, for who asks about causality.
+  [[nodiscard]] Stamp event_of(Stamp stamp) const;
   void access(Thread& self, std::uint32_t rank, model::Span span, model::Access access, Stamp stamp,
               const char* how);
   void found(Thread& self, Kind kind, std::string what, std::string missing, std::string location,
@@ -296,7 +320,7 @@ class Execution {
   std::vector<Shadow> counter_shadows_;
   std::uint32_t counter_numbers_ = 0;
   std::vector<SetupCall> setup_calls_;
-  std::vector<std::uint32_t> agents_;                    // thread of each agent component
+  std::vector<Agent> agents_;
   std::map<std::uint64_t, std::vector<Entry>> entries_;  // by barrier and call
   std::vector<std::byte> scratch_;
 

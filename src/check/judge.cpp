@@ -60,10 +60,16 @@ void Execution::found(Thread& self, Kind kind, std::string what, std::string mis
 
 const Thread& Execution::thread_of(Stamp stamp) const {
   const auto threads = static_cast<std::uint32_t>(threads_.size());
-  if (stamp.component < threads) return threads_[stamp.component];
+  if (stamp.component < 2 * threads) return threads_[stamp.component % threads];
   if (stamp.component < static_components_)
-    return threads_[(stamp.component - threads) / options_.ranks];
-  return threads_[agents_[stamp.component - static_components_]];
+    return threads_[(stamp.component - 2 * threads) / options_.ranks];
+  return threads_[agents_[stamp.component - static_components_].thread];
+}
+
+Stamp Execution::event_of(Stamp stamp) const {
+  const auto threads = static_cast<std::uint32_t>(threads_.size());
+  if (stamp.component < 2 * threads) stamp.component %= threads;
+  return stamp;
 }
 
 void Execution::found_race(Thread& self, std::uint32_t rank, const Segment& segment,
@@ -73,7 +79,8 @@ void Execution::found_race(Thread& self, std::uint32_t rank, const Segment& segm
   const std::string place = location(segment, conflict.element, rank);
   const std::string who = name_of_thread(other);
   const std::string me = name_of_thread(self);
-  const bool in_flight = conflict.earlier.component >= threads;
+  const bool in_flight = conflict.earlier.component >= 2 * threads;
+  const bool load = !in_flight && conflict.earlier.component >= threads;
   std::string what =
       fmt::format("{} {} {}{}, unordered with what {} {}{}", me, verb(access), place, how, who,
                   conflict.earlier_access == model::Access::read    ? "has read there"
@@ -90,7 +97,12 @@ void Execution::found_race(Thread& self, std::uint32_t rank, const Segment& segm
     missing = fmt::format(
         "the transfer is still in flight: {} did not flush, and no release notify to rank {} after "
         "it has been acquired on the way to {}",
-        who, (conflict.earlier.component - threads) % options_.ranks, me);
+        who, (conflict.earlier.component - 2 * threads) % options_.ranks, me);
+  else if (load && self.cause.has(event_of(conflict.earlier)))
+    missing = fmt::format(
+        "signals lead from {} to {}, but none of them says that the load is done: the notify after "
+        "it is relaxed, and no converge lies between",
+        who, me);
   else if (self.cause.has(conflict.earlier))
     missing = fmt::format(
         "signals lead from {} to {}, but not all of them release and acquire: one is relaxed, or "
@@ -100,7 +112,7 @@ void Execution::found_race(Thread& self, std::uint32_t rank, const Segment& segm
     missing = fmt::format(
         "no signal that {} gave after its access has been awaited on the way to {}", who, me);
   Clock past;
-  past.raise(conflict.earlier);
+  past.raise(event_of(conflict.earlier));
   found(self, Kind::race, std::move(what), std::move(missing), place, &past);
 }
 
@@ -167,6 +179,7 @@ Ending Execution::judge_stuck() {
     unexplained_ = true;
     return Ending::dropped;
   }
+  judge_take_backs();
   report_divergence_or_deadlock();
   return Ending::stuck;
 }
@@ -219,10 +232,27 @@ void Execution::judge_end() {
               fmt::format("{} is {} at the end, where the protocol promises zero",
                           name_of_cell(cell), static_cast<std::int32_t>(value)),
               "what was deposited is not taken back, or more than that", name_of_cell(cell));
+    }
+  judge_take_backs();
+}
+
+// Which adds of negative numbers were take-backs is known now, and what was wrong with them.
+void Execution::judge_take_backs() {
+  for (std::uint32_t number = 0; number < cell_numbers_; ++number)
+    for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) {
+      Cell& cell = cells_[cell_index(rank, number)];
+      if (!cell.holds_credits() && !mutant("adds-are-take-backs")) continue;
+      for (Suspicion& suspicion : cell.suspicions) {
+        const bool first = findings_.empty();
+        found(threads_[suspicion.thread], suspicion.kind, suspicion.what, suspicion.missing,
+              name_of_cell(cell));
+        if (first && !findings_.empty()) finding_past_ = suspicion.past;
+      }
+      if (!cell.promised_zero && !mutant("adds-are-take-backs")) continue;
       for (const std::uint32_t taker : cell.taken_back_by)
         for (const std::uint32_t reader : cell.readers)
           if (reader != taker && !mutant("other-taker-unseen"))
-            found(setup, Kind::credits,
+            found(threads_[rank * per_rank_], Kind::credits,
                   fmt::format("{} takes back from {}, where {} waits",
                               name_of_thread(threads_[taker]), name_of_cell(cell),
                               name_of_thread(threads_[reader])),

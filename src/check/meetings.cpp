@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "check/execution.hpp"
+#include "check/mutant.hpp"
 
 namespace muster::check::engine {
 
@@ -17,6 +18,7 @@ bool same(Where a, Where b) {
 void join_all(Thread& into, const Thread& from) {
   into.hb.join(from.hb);
   into.cause.join(from.cause);
+  into.ended.join(from.ended);
   into.issued.join(from.issued);
   into.pending.join(from.pending);
   into.depth = std::max(into.depth, from.depth);
@@ -31,6 +33,14 @@ void Execution::converge(Thread& self, WaitStatus& status, const char* kind, Whe
   self.meeting_value.clear();
   meet_lane(self);
   status = self.meeting_status;
+}
+
+// As a converge, within an operation that converges.
+void Execution::meet_at(Thread& self, const char* kind) {
+  self.meeting_status = WaitStatus::ok;
+  self.meeting_kind = kind;
+  self.meeting_value.clear();
+  meet_lane(self);
 }
 
 void Execution::broadcast(Thread& self, void* value, std::size_t size, Where where) {
@@ -48,7 +58,8 @@ void Execution::meet_lane(Thread& self) {
   if (unwinding_) return;
   Thread* const lane = &threads_[self.rank * per_rank_ + 1 + self.lane * options_.threads];
   if (options_.threads == 1) {
-    // Alone, there is nobody to meet; earlier loads are done in any case.
+    // Alone, there is nobody to meet.
+    if (!mutant("converge-leaves-loads")) complete_loads(self);
     return;
   }
   self.state = ThreadState::meeting;
@@ -65,12 +76,14 @@ void Execution::meet_lane(Thread& self) {
                         name_of_thread(*lane), lane->meeting_kind, lane->where.line(),
                         name_of_thread(*thread), thread->meeting_kind, thread->where.line()),
             "the threads of a lane meet at one converge", name_of_thread(*lane));
+    complete_loads(*thread);
     if (thread != lane) join_all(*lane, *thread);
   }
   for (Thread* thread = lane; thread != end; ++thread) {
     if (thread != lane) {
       thread->hb = lane->hb;
       thread->cause = lane->cause;
+      thread->ended = lane->ended;
       thread->issued = lane->issued;
       thread->pending = lane->pending;
       thread->depth = lane->depth;
@@ -94,13 +107,13 @@ Result<void> Execution::launch(Thread& self, std::uint32_t count,
   ++self.launches;
   self.hb.join(self.pending);  // the start of a kernel acquires
   self.cause.join(self.pending);
+  self.ended.join(self.pending);
   self.lane_results.assign(static_cast<std::size_t>(count) * options_.threads, Result<void>{});
   self.lanes_left = count * options_.threads;
   for (std::uint32_t i = 0; i < count * options_.threads; ++i) {
     Thread& thread = threads_[self.id + 1 + i];
     join_all(thread, self);
     thread.fence = thread.hb;  // ... and what came before it has been released
-    thread.fence_issued = thread.issued;
     thread.tick();
     thread.lanes = count;
     thread.call = {};
@@ -115,9 +128,12 @@ Result<void> Execution::launch(Thread& self, std::uint32_t count,
   block(self, ThreadState::launching);
   Result<void> result;
   for (std::uint32_t i = 0; i < count * options_.threads; ++i) {
+    complete_loads(threads_[self.id + 1 + i]);
     join_all(self, threads_[self.id + 1 + i]);
     if (result && !self.lane_results[i]) result = self.lane_results[i];
   }
+  // The end of a launch releases and flushes, for all lanes (contract 10).
+  if (!mutant("launch-without-flush")) finish_transfers_of(self, &self, &self + per_rank_);
   self.tick();
   if (aborted_ && result) return Error{ErrorCode::aborted, "the team was aborted"};
   return result;
@@ -153,21 +169,16 @@ std::uint32_t Execution::meet(Thread& self, const std::string& what,
     const Thread& other = threads_[rank * per_rank_];
     first.hb.join(other.hb);
     first.cause.join(other.cause);
+    first.ended.join(other.ended);
   }
-  // Each rank is told of by each other one: what that one sent it has arrived.
-  std::vector<Clock> arrived(options_.ranks);
-  for (std::uint32_t rank = 0; rank < options_.ranks; ++rank)
-    for (std::uint32_t target = 0; target < options_.ranks; ++target)
-      arrived[target].join(
-          carried_to(threads_[rank * per_rank_], threads_[rank * per_rank_].issued, target));
   const Clock hb = first.hb;
   const Clock cause = first.cause;
+  const Clock ended = first.ended;
   for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) {
     Thread& other = threads_[rank * per_rank_];
     other.hb = hb;
     other.cause = cause;
-    other.hb.join(arrived[rank]);
-    other.cause.join(arrived[rank]);
+    other.ended = ended;
     other.tick();
     if (&other != &self) ready(other);
   }

@@ -28,9 +28,10 @@ void Segment::make(std::uint32_t ranks, std::uint64_t size, std::uint32_t elemen
 
 namespace {
 
-std::optional<Stamp> unordered(const std::vector<Stamp>& stamps, const Clock& clock) {
+template <class Before>
+std::optional<Stamp> unordered(const std::vector<Stamp>& stamps, Before&& before) {
   for (const Stamp& stamp : stamps)
-    if (!clock.has(stamp)) return stamp;
+    if (!before(stamp)) return stamp;
   return std::nullopt;
 }
 
@@ -39,20 +40,22 @@ std::optional<Conflict> conflict(const Shadow& shadow, std::uint64_t element, Ac
   if (!from.hb.has(shadow.write) && !mutant("race-with-a-write-unseen"))
     return Conflict{shadow.write, Access::write, element};
   if (access != Access::remote_add && !mutant("race-with-an-add-unseen"))
-    if (const auto add = unordered(shadow.adds, from.hb))
+    if (const auto add = unordered(shadow.adds, [&](Stamp stamp) { return from.hb.has(stamp); }))
       return Conflict{*add, Access::remote_add, element};
-  // A read comes before a later write by causality alone: nothing need be made visible.
+  // A read need only be done before a later write: nothing need be made visible.
   if (access != Access::read && !mutant("race-with-a-read-unseen"))
-    if (const auto read =
-            unordered(shadow.reads, mutant("reads-by-happens-before") ? from.hb : from.cause))
+    if (const auto read = unordered(shadow.reads, [&](Stamp stamp) {
+          return mutant("reads-by-happens-before") ? from.hb.has(stamp) : from.has_read(stamp);
+        }))
       return Conflict{*read, Access::read, element};
   return std::nullopt;
 }
 
 // Adds a stamp, in the place of one that it is ordered after.
-void put_stamp(std::vector<Stamp>& stamps, Stamp stamp, const Clock& clock) {
+template <class Before>
+void put_stamp(std::vector<Stamp>& stamps, Stamp stamp, Before&& before) {
   for (Stamp& old : stamps)
-    if (clock.has(old)) {
+    if (before(old)) {
       old = stamp;
       return;
     }
@@ -61,8 +64,15 @@ void put_stamp(std::vector<Stamp>& stamps, Stamp stamp, const Clock& clock) {
 
 void apply(Shadow& shadow, Access access, Stamp stamp, Viewpoint from) {
   switch (access) {
-    case Access::read: put_stamp(shadow.reads, stamp, from.cause); break;
-    case Access::remote_add: put_stamp(shadow.adds, stamp, from.hb); break;
+    case Access::read:
+      // Two loads of one thread are told of together; a load and a transfer need not be.
+      put_stamp(shadow.reads, stamp, [&](Stamp old) {
+        return stamp.component == from.own ? from.has_read(old) : from.ended.has(old);
+      });
+      break;
+    case Access::remote_add:
+      put_stamp(shadow.adds, stamp, [&](Stamp old) { return from.hb.has(old); });
+      break;
     case Access::write:
       shadow.write = stamp;
       shadow.reads.clear();

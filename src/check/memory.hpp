@@ -43,8 +43,12 @@ struct Segment {
 
 // The clocks of the thread that issues an access.
 struct Viewpoint {
-  const Clock& hb;     // orders writes before later accesses
-  const Clock& cause;  // orders reads before later writes
+  const Clock& hb;          // orders writes before later accesses
+  const Clock& ended;       // orders reads before later writes
+  std::uint32_t own = ~0U;  // the component of the thread's own loads: they come first in any case
+  [[nodiscard]] bool has_read(Stamp stamp) const {
+    return stamp.component == own || ended.has(stamp);
+  }
 };
 
 // Records the access `stamp` of [first, last) grains and returns the first conflict, if any.

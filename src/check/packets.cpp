@@ -3,7 +3,7 @@
 // put_packets is an agent of its own, as put_signal: its deposit carries the payload and nothing
 // else. wait_packets waits for the cell to be equal to the flag, and reads the payload.
 //
-// Writing a slot again is ordered after an earlier use of it by causality alone, as a read is
+// Writing a slot again is ordered after an earlier use of it as a write is after an earlier read
 // before a later write: a message that its reader has read has taken effect, and if the reader then
 // told somebody who told the writer, by whatever order, the next message comes later (contract 5).
 #include <fmt/format.h>
@@ -40,7 +40,7 @@ bool Execution::begin_packets(Thread& self, Span lines, Rank peer, std::uint32_t
       !contract(self, flag != 0, "the flag 0 is what cleared slots hold", where) ||
       !check_cell(self, flag_of(self, lines), peer, where))
     return false;
-  if (options_.profile != Profile::sc) (void)new_agent(self);
+  if (options_.profile != Profile::sc) (void)new_agent(self, peer.value, false);
   if (tracing_)
     note(self, where,
          fmt::format("put_packets to lines {} of {} of rank {}, flag {}", lines.offset / line_bytes,
@@ -52,13 +52,11 @@ void* Execution::put_packet(Thread& self, Span element, Rank peer) {
   ++steps_;
   Segment& segment = segments_[element.segment];
   const bool agent = options_.profile != Profile::sc;
-  const Stamp stamp =
-      agent ? Stamp{static_components_ + static_cast<std::uint32_t>(agents_.size()) - 1, 1}
-            : self.stamp();
+  const Stamp stamp = agent ? last_agent(1) : self.stamp();
   const std::uint64_t first = element.offset / segment.grain;
   const std::uint64_t last = (element.offset + element.element + segment.grain - 1) / segment.grain;
   const auto conflict = record(segment.shadows[peer.value], first, last, Access::write, stamp,
-                               {self.cause, self.cause});
+                               {self.ended, self.ended});
   if (conflict) found_race(self, peer.value, segment, *conflict, Access::write, " by a packet");
   if (peer.value != self.rank) costs_[self.rank].bytes += element.element;
   return segment.data[peer.value].data() + element.offset;
@@ -68,16 +66,16 @@ void Execution::end_packets(Thread& self, Span lines, Rank peer, std::uint32_t f
   const bool agent = options_.profile != Profile::sc;
   deposit_flag(self, flag_of(self, lines), peer, flag, agent, where);
   if (options_.profile == Profile::direct) {  // it has taken effect, and its thread knows
-    const Stamp stamp{static_components_ + static_cast<std::uint32_t>(agents_.size()) - 1, 1};
-    self.hb.raise(stamp);
-    self.cause.raise(stamp);
+    Clock done;
+    done.raise(last_agent(2));
+    acquire(self, done);
   }
 }
 
 void Execution::deposit_flag(Thread& self, Signal signal, Rank peer, std::uint32_t flag, bool agent,
                              Where where) {
   const std::uint32_t index = cell_index(peer.value, signal.cell);
-  const Bits earlier = cells_[index].known(self.cause, nullptr, {});
+  const Bits earlier = cells_[index].known(self.ended, nullptr, {});
   deposit(self, index, flag, NotifyOp::set, Order::release, &earlier, agent, where);
   Cost& cost = costs_[self.rank];  // packets are counted by their bytes
   --(peer.value == self.rank ? cost.own_notifies : cost.notifies);
@@ -93,10 +91,20 @@ WaitStatus Execution::wait_packets(Thread& self, Span lines, std::uint32_t flag,
   return read_signal(self, ReadKind::wait, &condition, 1, Rank{self.rank}, Order::acquire, where);
 }
 
+// The payload is read by the wait: it is done when that returns, unlike a load.
+void* Execution::read_packet(Thread& self, Span element) {
+  ++steps_;
+  access(self, self.rank, element, Access::read, self.stamp(), " as a packet");
+  return segments_[element.segment].data[self.rank].data() + element.offset;
+}
+
 // Each thread clears the flags of its shares. The next packets come after a barrier.
 void Execution::clear_packets(Thread& self, Span lines, Where where) {
   step(self, "clear_packets", where);
-  if (lines.count < 0 || unwinding_ || segments_[lines.segment].flags == ~0U) return;
+  if (lines.count < 0 || unwinding_) return;
+  if (!contract(self, segments_[lines.segment].flags != ~0U,
+                "packets need slots: window<PacketLine>", where))
+    return;
   for (std::int64_t line = 0; line < lines.count; ++line) {
     const Span one{lines.segment, lines.offset + static_cast<std::uint64_t>(line) * line_bytes, 1,
                    lines.element};
@@ -119,6 +127,9 @@ void Fabric::end_packets(Span lines, Rank peer, std::uint32_t flag, Where where)
 }
 WaitStatus Fabric::wait_for_packets(Span lines, std::uint32_t flag, Where where) {
   return self_->run->wait_packets(*self_, lines, flag, where);
+}
+void* Fabric::read_packet(Span element) {
+  return self_->run->read_packet(*self_, element);
 }
 void Fabric::clear_packets(Slots slots, std::int64_t at, std::int64_t lines, Where where) {
   self_->run->clear_packets(*self_, run_of(slots, at, lines, where), where);

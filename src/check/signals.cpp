@@ -66,22 +66,33 @@ bool Execution::check_cell(Thread& self, Signal signal, Rank owner, Where where)
   return cell.live;
 }
 
-// What a release, or the fence at the kernel's start, carries to `target` besides the thread's own
-// clock: the rank's transfers addressed to that target, of those that the thread knows of.
-Clock Execution::carried_to(const Thread& self, const Clock& issued, std::uint32_t target) const {
+// What a release carries to `target` besides the thread's own clock: the puts that it knows to have
+// been issued for that target; on direct for any.
+Clock Execution::carried_to(const Thread& self, std::uint32_t target) const {
   Clock carried;
-  if (options_.profile != Profile::rdma || issued.size() == 0) return carried;
+  if (options_.profile == Profile::sc || self.issued.size() == 0) return carried;
   if (mutant("release-without-channel")) return carried;
-  for (std::uint32_t i = 0; i < per_rank_; ++i) {
+  const bool direct = options_.profile == Profile::direct;
+  for (std::uint32_t i = 0; i < per_rank_ && !direct; ++i) {
     const std::uint32_t component = channel(threads_[self.rank * per_rank_ + i], target);
-    if (issued.at(component) > 0) carried.raise({component, issued.at(component)});
-    if (mutant("release-with-all-channels")) carried.join(issued);
+    if (self.issued.at(component) > 0) carried.raise({component, self.issued.at(component)});
+    if (mutant("release-with-all-channels")) carried.join(self.issued);
+  }
+  for (std::size_t at = 0; at < agents_.size(); ++at) {
+    const Agent& agent = agents_[at];
+    if (!agent.is_put && !mutant("release-with-gets")) continue;
+    if (self.issued.at(agent_component(at)) == 0) continue;
+    if (agent.target == target || direct) carried.raise({agent_component(at), 1});
   }
   return carried;
 }
 
+std::uint32_t Execution::loads_of(const Thread& thread) const {
+  return static_cast<std::uint32_t>(threads_.size()) + thread.id;
+}
+
 std::uint32_t Execution::channel(const Thread& thread, std::uint32_t target) const {
-  return static_cast<std::uint32_t>(threads_.size()) + thread.id * options_.ranks + target;
+  return 2 * static_cast<std::uint32_t>(threads_.size()) + thread.id * options_.ranks + target;
 }
 
 Stamp Execution::next_on_channel(Thread& thread, std::uint32_t target) {
@@ -91,11 +102,41 @@ Stamp Execution::next_on_channel(Thread& thread, std::uint32_t target) {
   return stamp;
 }
 
-Stamp Execution::new_agent(Thread& thread) {
-  agents_.push_back(thread.id);
-  const Stamp stamp = {static_components_ + static_cast<std::uint32_t>(agents_.size()) - 1, 1};
-  thread.issued.raise(stamp);
-  return stamp;
+std::uint32_t Execution::agent_component(std::size_t agent) const {
+  return static_components_ + static_cast<std::uint32_t>(agent);
+}
+
+Stamp Execution::last_agent(std::uint32_t epoch) const {
+  return {agent_component(agents_.size() - 1), epoch};
+}
+
+Stamp Execution::new_agent(Thread& thread, std::uint32_t target, bool is_put) {
+  agents_.push_back({thread.id, target, is_put});
+  thread.issued.raise(last_agent(1));
+  return last_agent(1);
+}
+
+// The thread knows of these events, which are done.
+void Execution::acquire(Thread& self, const Clock& events) {
+  self.hb.join(events);
+  self.cause.join(events);
+  self.ended.join(events);
+}
+
+Clock Execution::ended_with_loads(const Thread& thread) const {
+  Clock all = thread.ended;
+  all.join(thread.looked);
+  if (thread.loading) all.raise({loads_of(thread), thread.epoch()});
+  return all;
+}
+
+// Contract 5: a converge, also of one thread, completes the loads before it.
+void Execution::complete_loads(Thread& self) {
+  if (!self.loading && self.looked.size() == 0) return;
+  self.ended = ended_with_loads(self);
+  self.loading = false;
+  self.looked.clear();
+  self.tick();
 }
 
 // A later launch of a rank knows what all its lanes knew in the earlier ones, and a signal from
@@ -132,8 +173,9 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   ++(own ? costs_[self.rank].own_notifies : costs_[self.rank].notifies);
   made.where = where;
   made.cause = self.cause;
+  made.ended = self.ended;
   if (own_agent) {
-    made.stamp = {static_components_ + static_cast<std::uint32_t>(agents_.size()) - 1, 1};
+    made.stamp = last_agent(2);
     made.view.clear();
     made.view.raise(made.stamp);
     if (mutant("put-signal-carries-everything")) made.view.join(self.hb);
@@ -144,10 +186,15 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
         (order == Order::release || order == Order::acq_rel || mutant("relaxed-notify-carries")) &&
         !mutant("release-carries-nothing");
     made.view = releases ? self.hb : self.fence;
-    made.view.join(carried_to(self, releases ? self.issued : self.fence_issued, cell.rank));
+    if (releases) made.view.join(carried_to(self, cell.rank));
+    if (releases || mutant("loads-end-at-once")) made.ended = ended_with_loads(self);
   }
   made.cause.join(made.view);
-  if (mutant("relaxed-notify-without-cause") && order == Order::relaxed) made.cause.clear();
+  if (mutant("relaxed-notify-without-cause") && order == Order::relaxed) {
+    made.cause.clear();
+    made.ended.clear();
+  }
+  made.ended.join(made.view);
   if (op == NotifyOp::set) cell.sets.add(cell.count - 1);
   check_clobber(self, cell, made);
   classify(cell, made);
@@ -201,21 +248,23 @@ void Execution::classify(Cell& cell, const Deposit& made) {
   const std::int32_t grows = made.op == NotifyOp::add
                                  ? value
                                  : static_cast<std::int32_t>(made.value - cell.value(made.before));
-  if (!ordered || grows < 0 || !made.view.covers(last.view) || !made.cause.covers(last.cause))
+  if (!ordered || grows < 0 || !made.view.covers(last.view) || !made.cause.covers(last.cause) ||
+      !made.ended.covers(last.ended))
     sensitivity_.mark(key);
 }
 
 void Execution::check_take_back(Thread& self, Cell& cell, const Deposit& made) {
+  if (made.op != NotifyOp::add || static_cast<std::int32_t>(made.value) >= 0) return;
   add_once(cell.taken_back_by, self.id);
   Bits seen = made.before;
   seen.add(cell.count - 1);
   const auto left = static_cast<std::int32_t>(cell.value(seen));
   if (left < 0 && !mutant("negative-unseen"))
-    found(self, Kind::credits,
-          fmt::format("{} takes back {} from {}, of which it has seen {}", name_of_thread(self),
-                      -static_cast<std::int32_t>(made.value), name_of_cell(cell),
-                      left - static_cast<std::int32_t>(made.value)),
-          "a waiter takes back exactly what it has waited for", name_of_cell(cell));
+    suspect(self, cell, Kind::credits,
+            fmt::format("{} takes back {} from {}, of which it has seen {}", name_of_thread(self),
+                        -static_cast<std::int32_t>(made.value), name_of_cell(cell),
+                        left - static_cast<std::int32_t>(made.value)),
+            "a waiter takes back exactly what it has waited for", nullptr);
   // The deposits that this takes back: the oldest that are still there.
   std::uint32_t skip = cell.consumed;
   std::uint32_t want = 0U - made.value;
@@ -231,14 +280,22 @@ void Execution::check_take_back(Thread& self, Cell& cell, const Deposit& made) {
     want -= used;
     if (used == 0 || !credit.call.inside || !made.call.inside || credit.call == made.call) return;
     if (mutant("stale-take-back-unseen")) return;
-    found(self, Kind::stale_pass,
-          fmt::format("{} takes back, in call {} of barrier {} on lane {}, a deposit on {} that {} "
-                      "made in call {} of barrier {} on lane {}",
-                      name_of_thread(self), made.call.call, made.call.barrier, made.call.lane,
-                      name_of_cell(cell), name_of_thread(threads_[credit.thread]), credit.call.call,
-                      credit.call.barrier, credit.call.lane),
-          "each call must take back its own deposits", name_of_cell(cell), &credit.cause);
+    suspect(self, cell, Kind::stale_pass,
+            fmt::format("{} takes back, in call {} of barrier {} on lane {}, a deposit on {} that "
+                        "{} made in call {} of barrier {} on lane {}",
+                        name_of_thread(self), made.call.call, made.call.barrier, made.call.lane,
+                        name_of_cell(cell), name_of_thread(threads_[credit.thread]),
+                        credit.call.call, credit.call.barrier, credit.call.lane),
+            "each call must take back its own deposits", &credit.cause);
   });
+}
+
+// Whether it was a take-back at all shows at the end.
+void Execution::suspect(Thread& self, Cell& cell, Kind kind, std::string what, std::string missing,
+                        const Clock* also) {
+  Suspicion one{kind, self.id, std::move(what), std::move(missing), self.cause};
+  if (also != nullptr) one.past.join(*also);
+  cell.suspicions.push_back(std::move(one));
 }
 
 void Execution::notify(Thread& self, Signal signal, Rank peer, std::uint32_t value, NotifyOp op,
@@ -253,8 +310,7 @@ void Execution::notify(Thread& self, Signal signal, Rank peer, std::uint32_t val
          fmt::format("notify {}: {} {} {}", name_of_cell(cells_[index]), word(op),
                      static_cast<std::int32_t>(value), word(order)));
   const Deposit& made = deposit(self, index, value, op, order, nullptr, false, where);
-  if (op == NotifyOp::add && static_cast<std::int32_t>(value) < 0)
-    check_take_back(self, cells_[index], made);
+  check_take_back(self, cells_[index], made);
 }
 
 WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* conditions,
@@ -341,13 +397,20 @@ void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
                         (read.order == Order::acquire || read.order == Order::acq_rel ||
                          mutant("relaxed-wait-acquires")) &&
                         !mutant("wait-acquires-nothing");
+  // A wait is done before what follows, and a test that held; a read, or a test that did not hold,
+  // is a load like others. (On sc everything is in order.)
+  const bool waited = acquires || options_.profile == Profile::sc ||
+                      (read.kind != ReadKind::read && holds) || mutant("reads-end-at-once");
   cell.contained(set).each([&](std::uint32_t at) {
     const Deposit& deposit = cell.deposits[at];
     if (acquires)
       thread.hb.join(deposit.view);
     else
       thread.pending.join(deposit.view);
-    if (acquires || !mutant("relaxed-reads-without-cause")) thread.cause.join(deposit.cause);
+    if (acquires || !mutant("relaxed-reads-without-cause")) {
+      thread.cause.join(deposit.cause);
+      (waited ? thread.ended : thread.looked).join(deposit.ended);
+    }
     if (deposit.thread != thread.id) thread.depth = std::max(thread.depth, deposit.depth);
   });
   if (read.kind != ReadKind::test && read.kind != ReadKind::read) {

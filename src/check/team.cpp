@@ -29,7 +29,9 @@ Result<std::pair<std::int64_t, std::int64_t>> fold(const std::vector<std::int64_
   std::int64_t rows = 1;
   for (const std::int64_t extent : extents)
     if (extent <= 0) return invalid(fmt::format("extents must be positive, one is {}", extent));
-  for (std::size_t i = 0; i + 1 < extents.size(); ++i) rows *= extents[i];
+  for (std::size_t i = 0; i + 1 < extents.size(); ++i)
+    if (__builtin_mul_overflow(rows, extents[i], &rows))
+      return invalid("a window has more elements than can be counted");
   return std::pair{rows, extents.back()};
 }
 }  // namespace
@@ -82,7 +84,8 @@ Result<Team::Made> Team::place_window(Allocation allocation,
 }
 
 Result<Rows> Team::rows(std::uint32_t lanes, Where where) {
-  if (lanes == 0) return invalid("rows for no lanes");
+  if (lanes < 1 || lanes > max_lanes_)
+    return invalid(fmt::format("rows for {} lanes: from 1 to {} can run", lanes, max_lanes_));
   auto& run = *self_->run;
   Rows rows;
   rows.lanes = lanes;

@@ -70,12 +70,16 @@ struct Thread {
   [[no_unique_address]] FiberSwitch sanitizers;  // what they are told when the fiber is resumed
   std::source_location where;                    // of the operation that it is in
 
-  Clock hb;      // happens-before
-  Clock cause;   // program order, converge, and every reads-from edge
-  Clock issued;  // transfers of the rank that it knows to have been issued
-  Clock fence;   // what a relaxed notify carries: everything before the kernel began
-  Clock fence_issued;
-  Clock pending;  // what relaxed waits would have acquired: the next kernel's start does
+  Clock hb;     // happens-before
+  Clock cause;  // program order, converge, and every reads-from edge
+  // Contract 5: what is done before any later notify, relaxed ones too. `cause` but for the
+  // thread's loads since its last converge, and but for what it has seen by `read` since then.
+  Clock ended;
+  Clock looked;          // what such reads saw
+  bool loading = false;  // there are such loads
+  Clock issued;          // transfers of the rank that it knows to have been issued
+  Clock fence;           // what a relaxed notify carries: everything before the kernel began
+  Clock pending;         // what relaxed waits would have acquired: the next kernel's start does
 
   PendingRead read;
 
@@ -105,6 +109,7 @@ struct Thread {
   void tick() {
     hb.raise({id, epoch() + 1});
     cause.raise({id, epoch()});
+    ended.raise({id, epoch()});
   }
 };
 

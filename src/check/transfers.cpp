@@ -25,8 +25,9 @@ void Execution::access(Thread& self, std::uint32_t rank, Span span, Access acces
   if (!self.is_setup)
     for (std::uint64_t at = first; at < last; ++at)
       groups_.touch(segment.shadows[rank][at].toucher, self.id);
-  const auto conflict =
-      record(segment.shadows[rank], first, last, access, stamp, {self.hb, self.cause});
+  if (stamp.component == loads_of(self)) self.loading = true;
+  const auto conflict = record(segment.shadows[rank], first, last, access, stamp,
+                               {self.hb, self.ended, loads_of(self)});
   if (conflict) found_race(self, rank, segment, *conflict, access, how);
 }
 
@@ -44,18 +45,21 @@ void* Execution::touch(Thread& self, Rank rank, Span span, Access how, Where whe
          fmt::format("{} {}", how == Access::read ? "read" : "write",
                      location(segments_[span.segment], span.offset / segments_[span.segment].grain,
                               rank.value)));
-  access(self, rank.value, span, how, self.stamp(), "");
+  const Stamp load{loads_of(self), self.epoch()};
+  access(self, rank.value, span, how, how == Access::read ? load : self.stamp(), "");
   return segments_[span.segment].data[rank.value].data() + span.offset;
 }
 
-// An element of a tile operation. A remote store or add is an agent of its channel; one agent for
-// each element is as good as one for all, since nothing can tell them apart.
+// An element of a tile operation. A store or add to another rank is an agent of its channel; one
+// agent for each element is as good as one for all, since nothing can tell them apart.
 void* Execution::move_element(Thread& self, Span span, Rank peer, Access how, bool remote) {
   ++steps_;
   Segment& segment = segments_[span.segment];
-  const bool agent = remote && how != Access::read && options_.profile == Profile::rdma &&
-                     !mutant("remote-store-at-issue");
-  const Stamp stamp = agent ? next_on_channel(self, peer.value) : self.stamp();
+  const bool agent = remote && peer.value != self.rank && how != Access::read &&
+                     options_.profile == Profile::rdma && !mutant("remote-store-at-issue");
+  const Stamp stamp = agent                 ? next_on_channel(self, peer.value)
+                      : how == Access::read ? Stamp{loads_of(self), self.epoch()}
+                                            : self.stamp();
   access(self, peer.value, span, how, stamp, agent ? " by a transfer" : "");
   if (peer.value != self.rank) costs_[self.rank].bytes += span.element;
   return segment.data[peer.value].data() + span.offset;
@@ -82,20 +86,43 @@ void Execution::copy(std::uint32_t to_rank, Span to, std::uint32_t from_rank, Sp
                static_cast<std::size_t>(to.count) * to.element);
 }
 
+// What a real fabric refuses: memory copied onto itself.
+bool Execution::check_overlap(Thread& self, Span to, Rank to_rank, Span from, Rank from_rank,
+                              Where where) {
+  const std::uint64_t bytes = static_cast<std::uint64_t>(to.count) * to.element;
+  const bool overlaps = to.segment == from.segment && to_rank == from_rank &&
+                        to.offset < from.offset + bytes && from.offset < to.offset + bytes;
+  return contract(self, !overlaps, "source and target of a transfer overlap", where);
+}
+
+// The lane meets before, so that what its threads wrote is sent, and after, so that all may go on
+// with what was moved. The async forms leave that to flush.
 void Execution::put(Thread& self, Span to, Rank peer, Span from, bool async, Where where) {
   step(self, "put", where);
   change_before(self, "put", where);
   if (to.count < 0 || from.count < 0 || unwinding_) return;
-  if (!check_rank(self, peer, where)) return;
-  const bool agent = options_.profile == Profile::rdma && !mutant("put-at-issue");
-  if (to.count == 0) return;
-  if (tracing_)
+  if (!check_rank(self, peer, where) ||
+      !check_overlap(self, to, peer, from, Rank{self.rank}, where))
+    return;
+  if (!async) meet_at(self, "put");
+  if (tracing_ && to.count > 0)
     note(self, where,
          fmt::format(
              "put{} {} elements to {}", async ? "_async" : "", to.count,
              location(segments_[to.segment], to.offset / segments_[to.segment].grain, peer.value)));
+  if (to.count > 0) move_share(self, to, peer, from, async);
+  if (!async) meet_at(self, "put");
+}
+
+// What is put to another rank is in flight on rdma, what is put_async everywhere but on sc. To the
+// own rank a put is a store.
+void Execution::move_share(Thread& self, Span to, Rank peer, Span from, bool async) {
+  const bool network = options_.profile == Profile::rdma && !mutant("put-at-issue");
+  const bool flies = async && options_.profile == Profile::direct && !mutant("put-async-at-issue");
+  const bool channel = network && (async || peer.value != self.rank || mutant("own-put-in-flight"));
+  const Stamp agent = flies ? new_agent(self, peer.value, true) : Stamp{};
   each_share(to, from, self.index, options_.threads, [&](Span share_to, Span share_from) {
-    const Stamp stamp = agent ? next_on_channel(self, peer.value) : self.stamp();
+    const Stamp stamp = flies ? agent : channel ? next_on_channel(self, peer.value) : self.stamp();
     access(self, self.rank, share_from, Access::read,
            async && !mutant("put-async-source-at-issue") ? stamp : self.stamp(),
            " as the source of a put");
@@ -108,30 +135,37 @@ void Execution::get(Thread& self, Span to, Span from, Rank peer, bool async, Whe
   step(self, "get", where);
   change_before(self, "get", where);
   if (to.count < 0 || from.count < 0 || unwinding_) return;
-  if (!check_rank(self, peer, where)) return;
-  const bool agent = async && options_.profile == Profile::rdma && !mutant("get-async-at-issue");
-  if (to.count == 0) return;
-  if (tracing_)
+  if (!check_rank(self, peer, where) ||
+      !check_overlap(self, to, Rank{self.rank}, from, peer, where))
+    return;
+  const bool agent = async && options_.profile != Profile::sc && !mutant("get-async-at-issue");
+  if (!async) meet_at(self, "get");
+  if (tracing_ && to.count > 0)
     note(self, where,
          fmt::format("get{} {} elements from {}", async ? "_async" : "", to.count,
                      location(segments_[from.segment], from.offset / segments_[from.segment].grain,
                               peer.value)));
-  const Stamp stamp = agent ? new_agent(self) : self.stamp();
+  const Stamp stamp = agent ? new_agent(self, peer.value, false) : self.stamp();
   each_share(to, from, self.index, options_.threads, [&](Span share_to, Span share_from) {
+    if (share_to.count == 0) return;
     access(self, peer.value, share_from, Access::read, stamp, " by a get");
     access(self, self.rank, share_to, Access::write, stamp, " as the target of a get");
     copy(self.rank, share_to, peer.value, share_from);
   });
+  if (!async) meet_at(self, "get");
 }
 
 void Execution::put_signal(Thread& self, Span to, Rank peer, Span from, Signal signal,
                            std::uint32_t value, NotifyOp op, Where where) {
-  WaitStatus status = WaitStatus::ok;
+  step(self, "put_signal", where);
+  change_before(self, "put_signal", where);
+  if (to.count < 0 || from.count < 0 || unwinding_) return;
+  if (!check_cell(self, signal, peer, where) ||
+      !check_overlap(self, to, peer, from, Rank{self.rank}, where))
+    return;
   // The lane moves the payload together, one thread signals; here that thread does both.
-  converge(self, status, "put_signal", where);
-  if (self.index == 0 && to.count >= 0 && from.count >= 0 && !unwinding_ &&
-      check_cell(self, signal, peer, where)) {
-    const bool agent = options_.profile != Profile::sc && !mutant("put-signal-is-a-notify");
+  meet_at(self, "put_signal");
+  if (self.index == 0) {
     if (tracing_)
       note(self, where,
            fmt::format(
@@ -139,52 +173,64 @@ void Execution::put_signal(Thread& self, Span to, Rank peer, Span from, Signal s
                location(segments_[to.segment], to.offset / segments_[to.segment].grain, peer.value),
                name_of_cell(cells_[cell_index(peer.value, signal.cell)]),
                op == NotifyOp::set ? "set" : "add", static_cast<std::int32_t>(value)));
-    const Stamp stamp = agent ? new_agent(self) : self.stamp();
-    if (to.count > 0) {
-      access(self, self.rank, from, Access::read, self.stamp(), " as the source of a put");
-      access(self, peer.value, to, Access::write, stamp, " by a put");
-      copy(peer.value, to, self.rank, from);
-    }
-    deposit(self, cell_index(peer.value, signal.cell), value, op, Order::release, nullptr, agent,
-            where);
-    if (options_.profile == Profile::direct) {  // it has taken effect, and its thread knows
-      self.hb.raise(stamp);
-      self.cause.raise(stamp);
-    }
+    send_with_signal(self, to, peer, from, {signal, Compare::ge, value}, op, where);
   }
-  if (options_.threads > 1) converge(self, status, "put_signal", where);
+  meet_at(self, "put_signal");
 }
 
-// The transfers of the own lane that this thread knows of are done.
+void Execution::send_with_signal(Thread& self, Span to, Rank peer, Span from,
+                                 const Condition& signal, NotifyOp op, Where where) {
+  const bool agent = options_.profile != Profile::sc && !mutant("put-signal-is-a-notify");
+  const Stamp stamp =
+      agent ? new_agent(self, peer.value, !mutant("put-signal-not-carried")) : self.stamp();
+  if (to.count > 0) {
+    access(self, self.rank, from, Access::read, self.stamp(), " as the source of a put");
+    access(self, peer.value, to, Access::write, stamp, " by a put");
+    copy(peer.value, to, self.rank, from);
+  }
+  const std::uint32_t cell = cell_index(peer.value, signal.signal.cell);
+  const Deposit& made =
+      deposit(self, cell, signal.value, op, Order::release, nullptr, agent, where);
+  check_take_back(self, cells_[cell], made);
+  if (!agent) return;
+  // On direct it has taken effect, and its thread knows; what it wrote to its own rank it knows.
+  Clock done;
+  if (options_.profile == Profile::direct) done.raise(last_agent(2));
+  if (peer.value == self.rank) done.raise(last_agent(1));
+  acquire(self, done);
+}
+
+// The transfers and notifies of the own lane are done.
 void Execution::flush(Thread& self, Where where) {
   step(self, "flush", where);
   if (tracing_) note(self, where, "flush");
   if (self.index == 0) ++costs_[self.rank].flushes;
   if (changed("flush", where, Change::drop)) return;
+  meet_at(self, "flush");
   finish_transfers(self);
 }
 
 void Execution::finish_transfers(Thread& self) {
-  Clock done;
+  const Thread* const first = &threads_[self.id - self.index];
+  finish_transfers_of(self, first, first + options_.threads);
+}
+
+// Those of the threads [first, last) that `self` knows to have been issued.
+void Execution::finish_transfers_of(Thread& self, const Thread* first, const Thread* last) {
   if (mutant("flush-does-nothing")) return;
+  Clock done;
   if (options_.profile == Profile::rdma)
-    for (std::uint32_t i = 0; i < options_.threads; ++i) {
-      const Thread& sibling =
-          threads_[self.rank * per_rank_ + 1 + self.lane * options_.threads + i];
+    for (const Thread* issuer = first; issuer != last; ++issuer)
       for (std::uint32_t target = 0; target < options_.ranks; ++target) {
-        const std::uint32_t component = channel(sibling, target);
+        const std::uint32_t component = channel(*issuer, target);
         if (self.issued.at(component) > 0) done.raise({component, self.issued.at(component)});
       }
-    }
-  for (std::uint32_t at = 0; at < agents_.size(); ++at) {
-    const Thread& issuer = threads_[agents_[at]];
-    const std::uint32_t component = static_components_ + at;
-    if (mutant("flush-without-gets")) continue;
-    if (issuer.rank == self.rank && issuer.lane == self.lane && self.issued.at(component) > 0)
-      done.raise({component, 1});
+  for (std::size_t at = 0; at < agents_.size() && !mutant("flush-without-gets"); ++at) {
+    const Thread* const issuer = &threads_[agents_[at].thread];
+    if (issuer < first || issuer >= last || self.issued.at(agent_component(at)) == 0) continue;
+    done.raise({agent_component(at), 2});
   }
-  self.hb.join(done);
-  self.cause.join(done);
+  acquire(self, done);
 }
 
 std::uint32_t Execution::counter(Thread& self, Counter counter, Where where) {
@@ -218,8 +264,11 @@ void Execution::check_counter(Thread& self, std::size_t at, Access how) {
   if (tracing_)
     note(self, self.where,
          fmt::format("{} counter {}", how == Access::read ? "read" : "write", at / options_.ranks));
-  const auto conflict =
-      record(counter_shadows_, at, at + 1, how, self.stamp(), {self.hb, self.cause});
+  const bool reads = how == Access::read;
+  if (reads) self.loading = true;
+  const auto conflict = record(counter_shadows_, at, at + 1, how,
+                               reads ? Stamp{loads_of(self), self.epoch()} : self.stamp(),
+                               {self.hb, self.ended, loads_of(self)});
   if (!conflict) return;
   Segment named;
   named.name = "counter";

@@ -1,6 +1,7 @@
 // Running the lanes of a rank.
 #include <fmt/format.h>
 
+#include <atomic>
 #include <exception>
 #include <optional>
 #include <system_error>
@@ -24,14 +25,26 @@ Result<void> judge(const detail::LaneOutcome& outcome, const host::LaneWatch& wa
   return outcome.value_or(Result<void>());
 }
 
+// Contract 10: the start of a launch acquires and its end releases, also what a relaxed wait has
+// read and a relaxed notify will speak for. (ThreadSanitizer knows no fences; for it no notify is
+// relaxed.)
+void order_launches() {
+#if !defined(__SANITIZE_THREAD__)
+  std::atomic_thread_fence(std::memory_order_acq_rel);
+#endif
+}
+
 Result<void> run_lane(host::TeamContext& team, Lane lane, std::uint32_t lanes,
                       const LaneBody& body) {
   host::LaneWatch watch(team, lane);
   host::LaneContext context = team.lane_context(lane, lanes);
   context.watch = &watch;
   host::Fabric fabric(context);
+  order_launches();
   try {
-    return judge(body(fabric), watch);
+    const auto outcome = body(fabric);
+    order_launches();
+    return judge(outcome, watch);
   } catch (const Failure& failure) {
     return failure.error();
   } catch (const std::exception& thrown) {

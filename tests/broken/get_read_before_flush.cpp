@@ -1,6 +1,6 @@
 // The target of a get_async is read before a flush has said that the data is there.
 //
-// The checker must say: race, on rdma. (On direct transfers take effect at issue.)
+// The checker must say: race. (Asynchronous transfers are in flight on direct too.)
 #include "broken.hpp"
 
 namespace muster::broken {

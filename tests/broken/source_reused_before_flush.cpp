@@ -1,6 +1,6 @@
 // The source of a put_async is written again before a flush has said that the put is done.
 //
-// The checker must say: race, on rdma. (On direct transfers take effect at issue.)
+// The checker must say: race. (Asynchronous transfers are in flight on direct too.)
 #include "broken.hpp"
 
 namespace muster::broken {

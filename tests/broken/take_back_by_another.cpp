@@ -10,6 +10,7 @@ namespace {
 template <bool fixed>
 void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
   const Rows rows = *team.rows();
+  team.promise_zero(rows);
   (void)team.lane([&](auto& fabric) -> WaitStatus {
     for (std::uint32_t call = 0; call < calls; ++call) {
       const Signal mine = rows.from(fabric.lane(), fabric.rank());

@@ -38,16 +38,17 @@ TEST(Race, NeedsReleaseAndAcquire) {
                  certified);
 }
 
-// A read is before a later write by causality alone.
+// A read is before a later write by causality alone, once a converge has completed it.
 TEST(Race, ARelaxedSignalOrdersAReadBeforeALaterWrite) {
-  const auto program = [](bool told) {
-    return [told](model::Team& team) {
+  const auto program = [](bool told, bool converges = true) {
+    return [told, converges](model::Team& team) {
       const auto data = *team.window<int>({1}, "data");
       const Signals read = *team.signals(1);
       (void)team.lane([&](auto& fabric) {
         auto tile = fabric.template tile<int, 1, 1>();
         if (fabric.rank() == Rank{0}) {
           fabric.remote_load(tile, data, Rank{1}, Box{0, 0, 1, 1});
+          if (converges) fabric.converge();
           fabric.notify(read[0], Rank{1}, 1, NotifyOp::set, Order::relaxed);
         } else {
           if (told && fabric.wait(read[0], Compare::ge, 1, Order::relaxed) != WaitStatus::ok)
@@ -59,6 +60,70 @@ TEST(Race, ARelaxedSignalOrdersAReadBeforeALaterWrite) {
   };
   EXPECT_VERDICT(explore(options_for(2), program(true)), certified);
   EXPECT_FINDS(explore(options_for(2), program(false)), race);
+  const Report loading = explore(options_for(2), program(true, false));
+  EXPECT_FINDS(loading, race);
+  EXPECT_NE(loading.findings[0].missing.find("no converge lies between"), std::string::npos);
+}
+
+// What a release carries of asynchronous transfers and of put_signals, on the real operations.
+TEST(Race, APutSignalAndAPutAsyncAreCarriedByALaterRelease) {
+  const auto program = [](bool async, Order order) {
+    return [async, order](model::Team& team) {
+      const auto data = *team.window<int>({2}, "data");
+      const Signals told = *team.signals(2);
+      (void)team.lane([&](auto& fabric) {
+        if (fabric.rank() == Rank{0} && async)
+          fabric.put_async(data, Rank{1}, 0, data, 1, 1);
+        else if (fabric.rank() == Rank{0})
+          fabric.put_signal(data, Rank{1}, 0, data, 1, 1, told[1], 1, NotifyOp::set);
+        if (fabric.rank() == Rank{0})
+          return fabric.notify(told[0], Rank{1}, 1, NotifyOp::set, order);
+        if (fabric.wait(told[0], Compare::ge, 1) == WaitStatus::ok) fabric.local(data)[0] = 3;
+      });
+    };
+  };
+  for (const Profile profile : {Profile::rdma, Profile::direct})
+    for (const bool async : {true, false}) {
+      EXPECT_VERDICT(explore(options_for(2, profile), program(async, Order::release)), certified);
+      EXPECT_FINDS(explore(options_for(2, profile), program(async, Order::relaxed)), race);
+    }
+}
+
+// The end of a launch flushes for all lanes: no flush is needed before the rank says in a later
+// one, by a relaxed notify, that what it put to a third rank is there.
+TEST(Race, TheEndOfALaunchFlushes) {
+  const auto program = [](bool ends) {
+    return [ends](model::Team& team) {
+      const auto data = *team.window<int>({4}, "data");
+      const Signals told = *team.signals(1);
+      const auto sends = [&](auto& fabric) {
+        if (fabric.rank() != Rank{0} || fabric.lane() != Lane{0}) return;
+        fabric.put_async(data, Rank{2}, 0, data, 1, 1);
+        fabric.get_async(data, 2, data, Rank{1}, 3, 1);
+      };
+      const auto tells = [&](auto& fabric) {
+        if (fabric.lane() != Lane{1}) return;
+        if (fabric.rank() == Rank{0}) {
+          fabric.notify(told[0], Rank{1}, 1, NotifyOp::set, Order::relaxed);
+        } else if (fabric.wait(told[0], Compare::ge, 1) == WaitStatus::ok) {
+          if (fabric.rank() == Rank{1}) fabric.notify(told[0], Rank{2}, 1, NotifyOp::set);
+          (void)static_cast<int>(fabric.local(data)[0]);
+          fabric.local(data)[3] = 1;
+        }
+      };
+      if (ends) (void)team.lanes(2, sends);
+      (void)team.lanes(2, [&](auto& fabric) {
+        if (!ends) sends(fabric);
+        tells(fabric);
+      });
+    };
+  };
+  for (const Profile profile : {Profile::rdma, Profile::direct}) {
+    Options options = options_for(3, profile);
+    options.lanes = 2;
+    EXPECT_VERDICT(explore(options, program(true)), certified);
+    EXPECT_FINDS(explore(options, program(false)), race);
+  }
 }
 
 // A put to a third rank is carried by a release to it alone, or completed by flush.
@@ -174,6 +239,55 @@ TEST(Credits, LeftOverAndNegative) {
   EXPECT_FINDS(explore(options_for(2), program(2)), credits);
 }
 
+// An add of a negative number where another waits, or where several give such adds, takes nothing
+// back: a latch that counts down, lanes that share a semaphore.
+TEST(Credits, AddsOfNegativeNumbersAreNoTakeBacks) {
+  const auto latch = [](bool promised) {
+    return [promised](model::Team& team) {
+      const Signals left = *team.signals(1);
+      const Signals begun = *team.signals(1);
+      const auto done = *team.window<int>({4}, "done");
+      if (promised) team.promise_zero(left);
+      (void)team.lane([&](auto& fabric) -> WaitStatus {
+        const std::uint32_t workers = fabric.size() - 1;
+        if (fabric.rank() != Rank{0}) {
+          const WaitStatus status = fabric.wait(begun[0], Compare::ge, 1);
+          auto one = fabric.template tile<int, 1, 1>();
+          fabric.remote_store(one, done, Rank{0}, Box{0, fabric.rank().value, 1, 1});
+          fabric.notify(left[0], Rank{0}, ~0U, NotifyOp::add);
+          return status;
+        }
+        fabric.notify(left[0], Rank{0}, workers, NotifyOp::set);
+        for_each_peer(fabric, [&](Rank peer) { fabric.notify(begun[0], peer, 1, NotifyOp::set); });
+        const WaitStatus status = fabric.wait(left[0], Compare::le, 0);
+        if (status == WaitStatus::ok)
+          for (std::uint32_t worker = 1; worker <= workers; ++worker)
+            (void)static_cast<int>(fabric.local(done)[worker]);
+        return status;
+      });
+    };
+  };
+  const auto semaphore = [](model::Team& team) {
+    const Signals free = *team.signals(1);
+    (void)team.lane([&](auto& fabric) { fabric.notify(free[0], fabric.rank(), 2, NotifyOp::add); });
+    (void)team.lanes(2, [&](auto& fabric) -> WaitStatus {
+      fabric.notify(free[0], fabric.rank(), ~0U, NotifyOp::add);
+      const WaitStatus status = fabric.wait(free[0], Compare::ge, 0);
+      fabric.notify(free[0], fabric.rank(), 1, NotifyOp::add);
+      return status;
+    });
+  };
+  for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc}) {
+    EXPECT_VERDICT(explore(options_for(2, profile), latch(false)), certified);
+    EXPECT_VERDICT(explore(options_for(4, profile), latch(false)), certified);
+    EXPECT_FINDS(explore(options_for(2, profile), latch(true)), credits);
+    Options options = options_for(1, profile);
+    options.lanes = 2;
+    const Report report = explore(options, semaphore);
+    EXPECT_TRUE(report.good() && report.verdict != Verdict::bounded) << told(report);
+  }
+}
+
 TEST(Divergence, ThreadsAndRanks) {
   Options options = options_for(1);
   options.threads = 2;
@@ -238,6 +352,111 @@ TEST(Contract, WhatDoesNotExist) {
            [](auto& fabric, auto data, Signals) { fabric.put(data, Rank{1}, 2, data, 0, 3); });
   contract(Profile::rdma,
            [](auto& fabric, auto data, Signals) { (void)fabric.address(data, Rank{1}); });
+}
+
+// Every refusal of src/fabric/host and of the GPU's checks, in the order of host/fabric.cpp.
+TEST(Contract, WhatAFabricRefuses) {
+  constexpr std::int64_t lines = packet_lines<int>(1);
+  const auto refused = [&](auto body) {
+    for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc})
+      EXPECT_FINDS(
+          explore(options_for(2, profile),
+                  [&](model::Team& team) {
+                    const auto data = *team.window<int>({2, 2}, "data");
+                    const auto slots = *team.window<PacketLine>({lines}, "slots");
+                    const Signals cell = *team.signals(1);
+                    (void)team.lane([&](auto& fabric) { body(fabric, data, slots, cell[0]); });
+                  }),
+          contract);
+  };
+  using W = WindowRef<int>;
+  const Signal none{0, 7};
+  const Rank other{2};
+  // wait_any
+  refused([](auto& f, W, Slots, Signal) { (void)f.wait_any(nullptr, 0); });
+  refused([&](auto& f, W, Slots, Signal) {
+    const Condition one{none, Compare::ge, 0};
+    (void)f.wait_any(&one, 1);
+  });
+  // packets
+  refused([](auto& f, W, Slots slots, Signal) { f.clear_packets(slots, 0, lines + 1); });
+  refused([](auto& f, W data, Slots, Signal) {
+    f.clear_packets(Slots{data.offset, 1, 1, data.segment}, 0, 1);
+  });
+  refused([](auto& f, W, Slots slots, Signal) {
+    auto tile = f.template tile<int, 1, 1>();
+    f.put_packets(slots, Rank{1}, 0, tile, 0);
+  });
+  refused([](auto& f, W, Slots slots, Signal) {
+    auto tile = f.template tile<int, 1, 1>();
+    (void)f.wait_packets(tile, slots, 0, 0);
+  });
+  refused([](auto& f, W, Slots slots, Signal) {
+    auto tile = f.template tile<int, 1, 1>();
+    f.put_packets(slots, Rank{1}, 1, tile, 1);
+  });
+  refused([&](auto& f, W, Slots slots, Signal) {
+    auto tile = f.template tile<int, 1, 1>();
+    f.put_packets(slots, other, 0, tile, 1);
+  });
+  // cells and peers
+  refused([&](auto& f, W, Slots, Signal cell) { f.notify(cell, other, 1, NotifyOp::set); });
+  refused([&](auto& f, W, Slots, Signal) { (void)f.wait(none, Compare::ge, 0); });
+  refused([&](auto& f, W, Slots, Signal) { (void)f.test(none, Compare::ge, 0); });
+  refused([&](auto& f, W, Slots, Signal) { (void)f.read(none); });
+  refused([&](auto& f, W, Slots, Signal cell) { (void)f.hand(cell, other); });
+  refused([&](auto& f, W, Slots, Signal) { (void)f.take(none); });
+  refused([&](auto& f, W, Slots, Signal) { (void)f.counter(Counter{0, 7}); });
+  refused([&](auto& f, W, Slots, Signal) { f.set_counter(Counter{0, 7}, 1); });
+  refused([&](auto& f, W d, Slots, Signal) { (void)f.address(d, other); });
+  // windows of another team, or freed
+  refused([](auto& f, W d, Slots, Signal) {
+    d.team = 1;
+    f.put(d, Rank{1}, 0, d, 1, 1);
+  });
+  refused([](auto& f, W d, Slots, Signal) {
+    d.segment = 9;
+    f.put(d, Rank{1}, 0, d, 1, 1);
+  });
+  refused([](auto& f, W d, Slots, Signal) {
+    d.segment = 9;
+    (void)static_cast<int>(f.local(d)[0]);
+  });
+  // boxes
+  for (const Box box : {Box{1, 0, 2, 1}, Box{0, -1, 1, 1}, Box{0, 0, 1, -1}, Box{0, 0, 2, 2}}) {
+    refused([&](auto& f, W d, Slots, Signal) {
+      auto tile = f.template tile<int, 2, 1>();
+      f.load(tile, d, box);
+    });
+    refused([&](auto& f, W d, Slots, Signal) {
+      auto tile = f.template tile<int, 2, 1>();
+      f.remote_add(tile, d, Rank{1}, box);
+    });
+  }
+  refused([&](auto& f, W d, Slots, Signal) {
+    auto tile = f.template tile<int, 1, 1>();
+    f.remote_store(tile, d, other, Box{0, 0, 1, 1});
+  });
+  // runs
+  refused([](auto& f, W d, Slots, Signal) { f.put(d, Rank{1}, 0, d, -1, 1); });
+  refused([](auto& f, W d, Slots, Signal) { f.put(d, Rank{1}, 0, d, 0, -1); });
+  refused([](auto& f, W d, Slots, Signal) { f.get(d, 3, d, Rank{1}, 0, 2); });
+  refused([&](auto& f, W d, Slots, Signal) { f.get(d, 0, d, other, 0, 1); });
+  refused([](auto& f, W d, Slots, Signal cell) {
+    f.put_signal(d, Rank{1}, 4, d, 0, 1, cell, 1, NotifyOp::set);
+  });
+  refused([&](auto& f, W d, Slots, Signal) {
+    f.put_signal(d, Rank{1}, 0, d, 0, 1, none, 1, NotifyOp::set);
+  });
+  // overlaps
+  refused([](auto& f, W d, Slots, Signal) { f.put(d, f.rank(), 0, d, 1, 2); });
+  refused([](auto& f, W d, Slots, Signal) { f.put(d, f.rank(), 1, d, 1, 1); });
+  refused([](auto& f, W d, Slots, Signal) { f.put_async(d, f.rank(), 1, d, 0, 2); });
+  refused([](auto& f, W d, Slots, Signal) { f.get(d, 0, d, f.rank(), 1, 2); });
+  refused([](auto& f, W d, Slots, Signal) { f.get_async(d, 1, d, f.rank(), 0, 2); });
+  refused([](auto& f, W d, Slots, Signal cell) {
+    f.put_signal(d, f.rank(), 0, d, 1, 2, cell, 1, NotifyOp::set);
+  });
 }
 
 TEST(Freed, MemoryThatATransferMayStillReach) {

@@ -131,7 +131,6 @@ void run_rank(Team& team, const Program& program, Record&& record) {
     const auto lanes = team.lanes(program.lanes, [&](auto& fabric) {
       const std::size_t own = fabric.lane().value * program.threads + fabric.thread();
       Runner(fabric, places, logs[own]).run(program.code[first + own], kernel);
-      if (kernel + 1 == kernels) fabric.flush();  // for the look below
     });
     if (!lanes) return;
   }

@@ -57,7 +57,7 @@ class Builder {
   void block() {
     const std::uint32_t left = most_cells - cells_;
     if (left < 2 || most_elements - elements_ < 2) return;
-    switch (random_.below(15)) {
+    switch (random_.below(18)) {
       case 0:
       case 1:
       case 2: return message();
@@ -72,6 +72,8 @@ class Builder {
       case 11: return crowd();
       case 12:
       case 13: return kernels();
+      case 14: return latch();
+      case 15: return semaphore();
       default: return program_.threads > 1 ? siblings() : message();
     }
   }
@@ -108,6 +110,12 @@ class Builder {
     if (program_.threads > 1) emit(lane, {.kind = Kind::converge});
   }
   void tell(std::uint32_t lane, const Op& op) { meet(lane), emit(lane, op); }
+  // For a relaxed notify, what was loaded must be complete. Mostly.
+  void complete(std::uint32_t lane, Order order) {
+    constexpr Kind ways[] = {Kind::converge, Kind::converge, Kind::converge, Kind::flush};
+    if (program_.threads == 1 && order == Order::relaxed && random_.percent(80))
+      emit(lane, {.kind = ways[random_.below(std::size(ways))]});
+  }
   void hear(std::uint32_t lane, const Op& op) { emit(lane, op), meet(lane); }
   Order maybe_relaxed(Order order) { return random_.percent(50) ? Order::relaxed : order; }
 
@@ -134,10 +142,19 @@ class Builder {
     }
     if (way == 5) emit(a, {.kind = Kind::flush});
     if (way < 6) tell(a, notify(c, rank_of(b), value, op));
+    if (way >= 6 && random_.percent(30) && cells_ < most_cells) return payload(a, b, to);
     hear(b, wait(c, compare, value));
     if (!pulled) emit(b, data(Kind::load, 0, 0, to, 0));
     if (pulled) pull(a, b, to, from);
     if (random_.percent(50)) acknowledge(a, b, way, to, from);
+  }
+
+  // A put_signal's payload, told of by another notify.
+  void payload(std::uint32_t a, std::uint32_t b, std::uint32_t to) {
+    const std::uint32_t told = cell();
+    tell(a, notify(told, rank_of(b), 1, NotifyOp::set));
+    hear(b, wait(told, Compare::ge, 1));
+    emit(b, data(Kind::load, 0, 0, to, 0));
   }
 
   void pull(std::uint32_t a, std::uint32_t b, std::uint32_t to, std::uint32_t from) {
@@ -153,8 +170,9 @@ class Builder {
   void acknowledge(std::uint32_t a, std::uint32_t b, std::uint32_t way, std::uint32_t to,
                    std::uint32_t from) {
     const std::uint32_t c = cell();
-    tell(b, notify(c, rank_of(a), 1, NotifyOp::set,
-                   way > 3 ? Order::release : maybe_relaxed(Order::release)));
+    const Order order = way > 3 ? Order::release : maybe_relaxed(Order::release);
+    complete(b, order);
+    tell(b, notify(c, rank_of(a), 1, NotifyOp::set, order));
     hear(a, wait(c, Compare::ge, 1, way > 0 ? Order::acquire : maybe_relaxed(Order::acquire)));
     if (way != 1 && way != 2) {
       emit(a, data(Kind::store, 0, from, 0, 9));
@@ -218,7 +236,7 @@ class Builder {
     const std::vector<std::uint32_t> members = one_per_rank();
     const auto ranks = static_cast<std::uint32_t>(members.size());
     if (ranks < 2) return;
-    const std::uint32_t kind = random_.below(3);  // epochs, a counter, credits
+    const std::uint32_t kind = random_.below(4);  // epochs, a counter, credits, counting down
     const std::uint32_t need = kind == 1 ? 1 : ranks;
     if (most_cells - cells_ < need) return;
     const std::uint32_t first = cells_;
@@ -250,18 +268,63 @@ class Builder {
       if (kind == 0) emit(m, notify(first + self, p, call, NotifyOp::set));
       if (kind == 1) emit(m, notify(first, p, 1, NotifyOp::add));
       if (kind == 2) emit(m, notify(first + self, p, 1, NotifyOp::add));
+      if (kind == 3) count_down(m, first, p);
     }
     if (kind == 1) emit(m, wait(first, Compare::ge, call * (ranks - 1)));
     for (std::uint32_t p = 0; p < ranks && kind != 1; ++p) {
       if (p == self) continue;
       const std::uint32_t strand = m * program_.threads;  // the waiter takes back: the same thread
-      program_.code[strand].push_back(wait(first + p, Compare::ge, kind == 0 ? call : 1));
+      program_.code[strand].push_back(kind == 3
+                                          ? wait(first + p, Compare::le, 0)
+                                          : wait(first + p, Compare::ge, kind == 0 ? call : 1));
       if (kind == 2)
         program_.code[strand].push_back(
             notify(first + p, self, ~0U, NotifyOp::add, Order::relaxed));
       if (kind == 2) program_.zero_cells |= 1U << (first + p);
     }
     meet(m);
+  }
+
+  // One more to come from p, here; one less to come from here, at p.
+  void count_down(std::uint32_t m, std::uint32_t first, std::uint32_t p) {
+    const std::uint32_t self = rank_of(m), strand = m * program_.threads;
+    program_.code[strand].push_back(
+        notify(first + p, self, 1, NotifyOp::add, maybe_relaxed(Order::release)));
+    program_.code[strand].push_back(notify(first + self, p, ~0U, NotifyOp::add));
+  }
+
+  // Lane b lets the others go on, which write to it and count down.
+  void latch() {
+    const std::uint32_t b = random_.below(lanes());
+    if (lanes() - 1 > most_elements - elements_) return;
+    const std::uint32_t left = cell(), begun = cell();
+    const bool adds = random_.percent(50);
+    emit(b, notify(left, rank_of(b), lanes() - 1, adds ? NotifyOp::add : NotifyOp::set));
+    for (std::uint32_t rank = 0; rank < program_.ranks; ++rank)
+      tell(b, notify(begun, rank, 1, NotifyOp::set));
+    std::vector<std::uint32_t> written;
+    for (std::uint32_t a = 0; a < lanes(); ++a) {
+      if (a == b) continue;
+      hear(a, wait(begun, Compare::ge, 1));
+      written.push_back(element());
+      emit(a, data(Kind::remote_store, rank_of(b), written.back(), 0, a + 1));
+      tell(a, notify(left, rank_of(b), ~0U, NotifyOp::add));
+    }
+    hear(b, wait(left, random_.percent(70) ? Compare::le : Compare::eq, 0));
+    for (const std::uint32_t at : written) emit(b, data(Kind::load, 0, 0, at, 0));
+  }
+
+  // The lanes of a rank take one each and give it back; there are enough, or one too few.
+  void semaphore() {
+    const std::uint32_t rank = random_.below(program_.ranks), free = cell();
+    const std::uint32_t least = random_.percent(80) ? program_.lanes : 1;
+    for (std::uint32_t lane = rank * program_.lanes; lane < (rank + 1) * program_.lanes; ++lane) {
+      const std::uint32_t strand = lane * program_.threads;
+      auto& list = program_.code[strand];
+      list.push_back(notify(free, rank, ~0U, NotifyOp::add, maybe_relaxed(Order::release)));
+      list.push_back(wait(free, Compare::ge, ~least + 1));
+      list.push_back(notify(free, rank, 1, NotifyOp::add));
+    }
   }
 
   // Each rank passes to the right what it got from the left.
@@ -333,9 +396,13 @@ class Builder {
     const std::uint32_t from = element(), to = element(), c = cell();
     const bool earlier = random_.percent(60), later = random_.percent(60);
     emit(a, data(Kind::store, 0, from, 0, 4));
-    emit(a, data(random_.percent(50) ? Kind::remote_store : Kind::put, rank_of(b), to, from, 4));
+    constexpr Kind ways[] = {Kind::remote_store, Kind::put, Kind::put_async};
+    emit(a, data(ways[random_.below(3)], rank_of(b), to, from, 4));
     if (earlier) boundary(rank_of(a));
-    tell(a, notify(c, rank_of(b), 1, NotifyOp::add, earlier ? Order::relaxed : Order::release));
+    // The end of a kernel speaks for all lanes.
+    const std::uint32_t teller = rank_of(a) * program_.lanes + random_.below(program_.lanes);
+    tell(earlier && teller != b ? teller : a,
+         notify(c, rank_of(b), 1, NotifyOp::add, earlier ? Order::relaxed : Order::release));
     hear(b, wait(c, Compare::ge, 1, later ? Order::relaxed : Order::acquire));
     if (later) boundary(rank_of(b));
     emit(b, data(Kind::load, 0, 0, to, 0));

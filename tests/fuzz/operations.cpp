@@ -4,12 +4,25 @@
 #include "semantics.hpp"
 
 namespace muster::fuzz {
+namespace {
+bool is_load(Kind kind) {
+  return kind == Kind::load || kind == Kind::remote_load || kind == Kind::read_counter;
+}
+// Where the lane is one thread. With several, with_meetings has put converges there.
+bool converges(Kind kind) {
+  return kind == Kind::put || kind == Kind::get || kind == Kind::flush || kind == Kind::put_signal;
+}
+}  // namespace
+
 void State::run(std::size_t strand, const Events& set, std::set<Wrong>& wrong) {
   const std::size_t g = operation(strand);
-  Knowledge& knows = strands_[strand].knows;
-  switch (op(strand).kind) {
+  const Op& o = op(strand);
+  Strand& self = strands_[strand];
+  Knowledge& knows = self.knows;
+  if (converges(o.kind)) complete_loads(strand);
+  switch (o.kind) {
     case Kind::converge:
-    case Kind::boundary: return meet(strand);
+    case Kind::boundary: return meet(strand, wrong);
     case Kind::notify: signal(strand, wrong); break;
     case Kind::wait:
     case Kind::test:
@@ -19,48 +32,70 @@ void State::run(std::size_t strand, const Events& set, std::set<Wrong>& wrong) {
     case Kind::flush: flush(strand); break;
     default: transfer(strand, wrong); break;
   }
-  strands_[strand].issued.set(issue(g));
-  knows.hb.set(issue(g));
-  if (direct()) knows.hb.set(effect(g));
+  self.issued.set(issue(g));
+  (is_load(o.kind) ? self.loads : knows.hb).set(issue(g));
+  if (direct() && !flies(o)) knows.hb.set(effect(g)), knows.hb.set(payload(g));
   knows.ca |= knows.hb;
-  ++strands_[strand].next;
+  ++self.next;
   skip(strand);
 }
 
+// Contract 5: a converge completes the thread's loads, and what it has seen by reads.
+void State::complete_loads(std::size_t strand) {
+  Strand& self = strands_[strand];
+  self.knows.ca |= self.loads | self.looked;
+  self.loads.reset(), self.looked.reset();
+}
+
+bool State::flies(const Op& o) const {
+  return (o.kind == Kind::put_async || o.kind == Kind::get_async) && !sequential();
+}
+
 // A converge, of the lane; or the end of the rank's kernel and the start of the next one, which
-// also acquires and releases for all lanes of the rank (contract 10).
-void State::meet(std::size_t strand) {
+// also acquires, releases and flushes for all lanes of the rank (contract 10).
+void State::meet(std::size_t strand, std::set<Wrong>& wrong) {
   const bool kernel = op(strand).kind == Kind::boundary;
   const auto [first, last] = party(strand);
   Knowledge all;
   Events issued;
   for (std::size_t s = first; s < last; ++s) {
+    if (op(s).value != op(strand).value) wrong.insert(Wrong::divergence);
+    complete_loads(s);
     all.join(strands_[s].knows);
     issued |= strands_[s].issued;
     if (kernel) all.join_effects(strands_[s].unacquired);
   }
+  for (std::size_t s = first; s < last && kernel; ++s) {
+    for (std::size_t g = first_[s]; g < first_[s] + strands_[s].next; ++g) {
+      if (issued.test(issue(g))) all.hb.set(effect(g)), all.hb.set(payload(g));
+    }
+  }
+  all.ca |= all.hb;
   for (std::size_t s = first; s < last; ++s) {
     strands_[s].knows = all;
     strands_[s].issued = issued;
-    if (kernel) strands_[s].fence = all, strands_[s].fence_issued = issued;
+    if (kernel) strands_[s].fence = all;
     ++strands_[s].next;
     skip(s);
   }
 }
 
-Events State::channel(std::size_t strand, std::uint32_t peer, const Events& issued) const {
+// What a release to `peer` carries of the operations of the rank of which the strand knows that
+// they were issued, besides what it knows to be done.
+Events State::channel(std::size_t strand, std::uint32_t peer) const {
   Events result;
-  if (direct()) return result;  // it knows the effects themselves
   const std::size_t per_rank = std::size_t{program_->lanes} * program_->threads;
   const std::size_t begin = strand / per_rank * per_rank;
   for (std::size_t s = begin; s < begin + per_rank; ++s) {
     for (std::size_t i = 0; i < strands_[s].next; ++i) {
       const Op& o = program_->code[s][i];
-      const bool on_channel = o.kind == Kind::notify || o.kind == Kind::put ||
-                              o.kind == Kind::put_async || o.kind == Kind::remote_store ||
-                              o.kind == Kind::remote_add;
-      if (!on_channel || o.peer != peer) continue;
-      if (issued.test(issue(first_[s] + i))) result.set(effect(first_[s] + i));
+      const std::size_t g = first_[s] + i;
+      if (!strands_[strand].issued.test(issue(g))) continue;
+      if (direct() ? o.kind != Kind::put_async : o.peer != peer) continue;
+      if (o.kind == Kind::notify || o.kind == Kind::put || o.kind == Kind::put_async ||
+          o.kind == Kind::remote_store || o.kind == Kind::remote_add)
+        result.set(effect(g));
+      if (o.kind == Kind::put_signal) result.set(payload(g));
     }
   }
   return result;
@@ -72,7 +107,7 @@ Events State::issued_by_lane(std::size_t strand) const {
   const std::size_t begin = strand - program_->thread_of(strand);
   for (std::size_t s = begin; s < begin + program_->threads; ++s) {
     for (std::size_t g = first_[s]; g < first_[s] + strands_[s].next; ++g) {
-      if (strands_[strand].issued.test(issue(g))) result.set(effect(g));
+      if (strands_[strand].issued.test(issue(g))) result.set(effect(g)), result.set(payload(g));
     }
   }
   return result;
@@ -99,6 +134,7 @@ void State::tell(const Strand& self, Deposit& d, const Events& transfers) const 
   itself.set(issue(d.operation)), itself.set(effect(d.operation));
   if (d.release) d.carried.hb |= itself;
   d.carried.ca = self.knows.ca | d.carried.hb | itself;
+  if (d.release) d.carried.ca |= self.loads | self.looked;
 }
 
 void State::signal(std::size_t strand, std::set<Wrong>& wrong) {
@@ -110,7 +146,7 @@ void State::signal(std::size_t strand, std::set<Wrong>& wrong) {
   Cell& cell = cells_[index];
   Deposit d{.operation = g, .strand = strand, .set = o.op == NotifyOp::set, .value = o.value};
   d.release = sequential() || release_part(o.order) == Order::release;
-  const Events carried = channel(strand, o.peer, d.release ? self.issued : self.fence_issued);
+  const Events carried = d.release ? channel(strand, o.peer) : Events{};
 
   Events before = must_see(strand, cell);
   const Events by_lane = issued_by_lane(strand);
@@ -122,12 +158,18 @@ void State::signal(std::size_t strand, std::set<Wrong>& wrong) {
   deposit(index, d, wrong);
 
   if (o.peer == program_->rank_of(strand)) knows.hb.set(effect(g));
-  const bool negative = o.op == NotifyOp::add && static_cast<std::int32_t>(o.value) < 0;
-  if (!negative) return;
+  note_negative(strand, index);
+}
+
+// Of the deposit that has just been made.
+void State::note_negative(std::size_t strand, std::size_t index) {
+  Cell& cell = cells_[index];
+  const Deposit& d = cell.deposits.back();
+  if (d.set || static_cast<std::int32_t>(d.value) >= 0) return;
   cell.takers.insert(strand);
-  before = cell.deposits.back().must;
-  before.set(effect(g));
-  if (static_cast<std::int32_t>(value(cell, before)) < 0) wrong.insert(Wrong::credits);
+  Events seen = d.must;
+  seen.set(effect(d.operation));
+  if (static_cast<std::int32_t>(value(cell, seen)) < 0) cell.negative = true;
 }
 
 void State::read_cell(std::size_t strand, const Events& set) {
@@ -138,10 +180,12 @@ void State::read_cell(std::size_t strand, const Events& set) {
   const bool holds = satisfies(seen, o.compare, o.value);
   const bool ordered = sequential() || acquire_part(o.order) == Order::acquire;
   const bool acquires = ordered && (o.kind != Kind::test || holds);
+  // A wait is done before what follows; a read, or a test that did not hold, is a load.
+  const bool waited = acquires || sequential() || (o.kind != Kind::read && holds);
   const Events parts = contained(cell, set);
   for (const Deposit& d : cell.deposits) {
     if (!parts.test(effect(d.operation))) continue;
-    self.knows.ca |= d.carried.ca;
+    (waited ? self.knows.ca : self.looked) |= d.carried.ca;
     (acquires ? self.knows : self.unacquired).join_effects(d.carried);
   }
   self.knows.seen |= set;
@@ -173,7 +217,7 @@ void State::flip(std::size_t strand, bool hand) {
   Deposit d{.operation = g, .strand = strand, .set = true, .value = hand ? 1U : 0U};
   d.release = sequential() || (hand && release_part(o.order) == Order::release);
   const std::uint32_t peer = hand ? o.peer : program_->rank_of(strand);
-  const Events carried = channel(strand, peer, d.release ? self.issued : self.fence_issued);
+  const Events carried = d.release ? channel(strand, peer) : Events{};
   d.must = set;
   self.knows.hb.set(effect(g));
   tell(self, d, carried);
@@ -185,10 +229,10 @@ void State::transfer(std::size_t strand, std::set<Wrong>& wrong) {
   const std::size_t g = operation(strand);
   const std::uint32_t rank = program_->rank_of(strand);
   Strand& self = strands_[strand];
-  const std::size_t later = direct() ? issue(g) : effect(g);
+  const std::size_t later = direct() || o.peer == rank ? issue(g) : effect(g);  // a transfer's
   const bool first = program_->thread_of(strand) == 0;  // a single element is thread 0's
   const auto touch = [&](std::size_t location, AccessKind kind, std::size_t event) {
-    access(self.knows, location, kind, event, wrong);
+    access(strand, location, kind, event, wrong);
     return &memory_[location];
   };
   switch (o.kind) {
@@ -218,14 +262,12 @@ void State::transfer(std::size_t strand, std::set<Wrong>& wrong) {
 void State::get(std::size_t strand, std::set<Wrong>& wrong) {
   const Op& o = op(strand);
   const std::size_t g = operation(strand);
-  const bool later = !direct() && o.kind == Kind::get_async;
-  const std::size_t event = later ? effect(g) : issue(g);
-  const Knowledge& knows = strands_[strand].knows;
+  const std::size_t event = flies(o) ? effect(g) : issue(g);
   for (std::uint32_t i = program_->thread_of(strand); i < o.count; i += program_->threads) {
     const std::size_t source = element(o.peer, o.from + i);
     const std::size_t target = element(program_->rank_of(strand), o.to + i);
-    access(knows, source, AccessKind::read, event, wrong);
-    access(knows, target, AccessKind::write, event, wrong);
+    access(strand, source, AccessKind::read, event, wrong);
+    access(strand, target, AccessKind::write, event, wrong);
     memory_[target] = memory_[source];
   }
 }
@@ -233,38 +275,40 @@ void State::get(std::size_t strand, std::set<Wrong>& wrong) {
 void State::put(std::size_t strand, std::set<Wrong>& wrong) {
   const Op& o = op(strand);
   const std::size_t g = operation(strand);
-  const Knowledge& knows = strands_[strand].knows;
-  const std::size_t read_at = o.kind == Kind::put_async && !direct() ? effect(g) : issue(g);
-  const std::size_t write_at = direct() ? issue(g) : effect(g);
+  const std::uint32_t rank = program_->rank_of(strand);
+  const bool at_once = o.kind == Kind::put && (direct() || o.peer == rank);
+  const std::size_t write_at = at_once || sequential()      ? issue(g)
+                               : o.kind == Kind::put_signal ? payload(g)
+                                                            : effect(g);
   for (std::uint32_t i = program_->thread_of(strand); i < o.count; i += program_->threads) {
-    const std::size_t source = element(program_->rank_of(strand), o.from + i);
+    const std::size_t source = element(rank, o.from + i);
     const std::size_t target = element(o.peer, o.to + i);
-    access(knows, source, AccessKind::read, read_at, wrong);
-    access(knows, target, AccessKind::write, write_at, wrong);
+    access(strand, source, AccessKind::read, flies(o) ? effect(g) : issue(g), wrong);
+    access(strand, target, AccessKind::write, write_at, wrong);
     memory_[target] = memory_[source];
   }
   if (o.kind != Kind::put_signal) return;
-  Events payload;
-  payload.set(effect(g));
-  if (direct()) payload.set(issue(g));  // where the accesses are
-  put_deposit(strand, payload, wrong);
+  put_deposit(strand, wrong);
+  if (o.peer == rank) strands_[strand].knows.hb.set(payload(g));
 }
 
-void State::put_deposit(std::size_t strand, const Events& payload, std::set<Wrong>& wrong) {
+void State::put_deposit(std::size_t strand, std::set<Wrong>& wrong) {
   const Op& o = op(strand);
   const std::size_t index = cell_of(strand);
+  const std::size_t g = operation(strand);
   const Knowledge& knows = strands_[strand].knows;
-  Deposit d{.operation = operation(strand), .strand = strand, .plain = false};
+  Deposit d{.operation = g, .strand = strand, .plain = false};
   d.set = o.op == NotifyOp::set;
   d.value = o.value;
   d.release = true;
   d.must = must_see(strand, cells_[index]);
-  if (sequential()) d.carried = knows;
-  d.carried.hb |= payload;
-  // Causality is what orders reads before later writes; it is not limited to what is carried.
+  if (sequential()) d.carried = knows, d.carried.hb.set(issue(g));  // where its accesses are
+  d.carried.hb.set(effect(g)), d.carried.hb.set(payload(g));
+  // What is done before it orders reads before later writes; it is not limited to what is carried.
   d.carried.ca = knows.ca | d.carried.hb;
-  d.carried.ca.set(issue(d.operation));
+  d.carried.ca.set(issue(g));
   deposit(index, d, wrong);
+  note_negative(strand, index);
 }
 
 }  // namespace muster::fuzz

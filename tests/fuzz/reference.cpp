@@ -18,7 +18,7 @@ struct Hash {
 class Search {
  public:
   Search(const Program& program, const ReferenceOptions& options)
-      : program_(program), options_(options) {}
+      : program_(with_meetings(program)), options_(options) {}
 
   Verdict result() {
     visit(State(program_));
@@ -59,7 +59,7 @@ class Search {
     verdict_.wrong.insert(wrong.begin(), wrong.end());
   }
 
-  const Program& program_;
+  const Program program_;
   const ReferenceOptions& options_;
   Verdict verdict_;
   std::unordered_set<std::vector<std::uint64_t>, Hash> visited_;

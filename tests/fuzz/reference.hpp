@@ -4,46 +4,53 @@
 //
 // WHAT IT TAKES THE CONTRACT (fabric.hpp) TO MEAN
 //
-// Events. Each operation has an issue event, in its thread, and an effect event. Where the effect
-// is immediate, the thread knows both when the operation returns; where it is not, the thread knows
-// the issue only.
-//   immediate  local accesses, remote_load, get (its data is there on return), the reading of the
-//              source by put and put_signal (it is reusable on return), counters, hand, take, a
-//              notify to the own rank; on `direct` and `sc` everything
-//   later      on `rdma`: the writing by put, remote_store, remote_add; reading and writing by
-//              put_async and get_async; a notify to another rank; payload and deposit of put_signal
+// Events. Each operation has an issue event, in its thread, and an effect event; a put_signal also
+// has a payload event, its effect being its deposit. Where the effect is immediate, the thread
+// knows both when the operation returns; where it is not, the thread knows the issue only.
+//   immediate  local accesses, transfers to the own rank but for the async forms, remote_load, get
+//              (its data is there on return), the reading of the source by put and put_signal (it
+//              is reusable on return), counters, hand, take, a notify to the own rank; on `direct`
+//              everything but put_async and get_async; on `sc` everything
+//   later      put_async and get_async, reading and writing; on `rdma`, to another rank: the
+//   writing
+//              by put, remote_store, remote_add, the payload of put_signal, and a notify; the
+//              deposit of put_signal to any rank
 //
-// Two relations. HB, happens-before, orders a write before what follows. CA, causality, contains HB
-// and decides that a READ precedes a later write (contract 5) and what "causally after" means.
-//   - program order and converge are edges of both;
-//   - reading a deposit, relaxed or not, is an edge of CA from what its thread knew when it issued;
+// Two relations. HB, happens-before, orders a write before what follows. CA contains HB and decides
+// that a READ precedes a later write (contract 5).
+//   - program order and converge are edges of both; but a load, a read, and a test that says
+//   pending
+//     are in CA of a later relaxed deposit only where their thread has converged in between (a
+//     release waits for them). Before the own thread's later writes a load is in any case. put,
+//     get, put_signal and flush converge; in a lane of several threads these meet for it, see
+//     with_meetings;
+//   - waiting for a deposit, relaxed or not, is an edge of CA from what was in CA when it was made;
 //   - an acquire read of a release deposit is an edge of HB from what the deposit carries;
 //   - "reading" means the deposits that the value contains: the last set of the set of deposits and
 //     what is not before it. A deposit that a later set has overwritten gives no edge of either;
 //   - a release notify to p carries what its thread knows, and on `rdma` the effects of those
-//     operations on the channel (own lane, p) whose ISSUE its thread knows: its own, and by
+//     operations on the channel (own rank, p) whose ISSUE its thread knows: its own, and by
 //     converge those of its siblings (not by signals between them). Known, not "issued earlier in
-//     this execution": what a sibling issued without a converge is not carried;
-//   - operations on the channel are put, put_async, remote_store, remote_add and notify. Not
-//     put_signal (it has an agent of its own) and not get: a release carries neither. A put_signal
-//     to the own rank is no exception;
+//     this execution": what a sibling issued without a converge is not carried. On `direct` it
+//     carries the put_asyncs so known, to whomever;
+//   - operations on the channel are put, put_async, remote_store, remote_add, notify, and the
+//   payload
+//     of put_signal. Not get_async, nor the deposit of put_signal: a release carries neither;
 //   - flush makes its thread know the effects of all operations of its lane whose issue it knows,
-//     put_signals and gets among them;
+//     put_signals, notifies and gets among them;
 //   - a notify to the own rank has taken effect on return. What its channel (own lane, own rank)
 //     carries is known to its thread only when the deposit is acquired;
 //   - put_signal's deposit carries its payload, and nothing that its thread knows (contract 2), on
 //     `direct` too. On `direct` the thread itself knows payload and deposit on return, so that a
-//     later release carries them; on `rdma` only a flush or the usual acknowledgement tells it.
-//     On `sc` it carries everything.
+//     later release carries them; on `rdma` only a flush or the usual acknowledgement tells it of
+//     the deposit. On `sc` it carries everything.
 //   - what is in flight when an operation is issued is not before it; what its thread knows is. So
 //     a put_signal after an acknowledgement of the last one is ordered after it.
-//   - a load before a relaxed notify is before it although no converge lies between (load buffering
-//     is not explored, CHECKER.md section 8).
 //
 // Kernels. A boundary ends the kernel of a rank and starts the next one, for all its threads
-// together: they meet as at a converge, across lanes. What they had read and not acquired they
-// acquire. What they know then, and the transfers whose issue they know then, is carried by every
-// relaxed notify of the new kernel (contract 10: the end of a kernel releases).
+// together: they meet as at a converge, across lanes, and know the effects of all that they issued.
+// What they had read and not acquired they acquire. What they know then is carried by every relaxed
+// notify of the new kernel (contract 10: the end of a kernel releases and flushes).
 //
 // Cells. A deposit has a set `must`: the deposits on its cell that precede it. They are those that
 // its thread knew (HB) or had read, and the plain notifies to that cell by its lane whose issue its
@@ -67,13 +74,14 @@
 // Deadlock. Somebody has not finished, and every such thread is blocked on the FULL content of its
 // cell (or at a converge): an execution exists in which they have looked too late.
 //
-// Credits. A cell that is promised to be zero is not when all have finished; a thread adds a
-// negative value (to any cell) and what its deposit must see is then below zero; at the end of a
-// whole execution, a thread has added a negative value to a cell that another has waited on, tested
-// or read.
+// Credits. A cell that is promised to be zero is not when all have finished. At the end, or where
+// nobody can go on: a take-back (an add of a negative value to a cell that is promised to be zero,
+// or to which one thread alone adds such values, which alone waits on it, tests or reads it) after
+// which what its deposit must see is below zero; on a cell that is promised to be zero, one by
+// another thread than all those that wait on it, test or read it.
 //
-// Divergence. Nobody can go on, and a thread stands at a converge that a sibling which has returned
-// never reaches.
+// Divergence. Threads of a lane meet at the converges of different operations; or nobody can go on,
+// and a thread stands at a converge that a sibling which has returned never reaches.
 //
 // The first error ends a path. Several errors of one operation are all reported.
 #pragma once

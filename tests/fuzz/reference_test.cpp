@@ -212,17 +212,41 @@ TEST(Reference, ReleaseIsTransitive) {
   }
 }
 
-// A relaxed chain carries no data, but a reader's end is carried (contract 5): the writer may
-// overwrite what was read before the chain began.
+// A relaxed chain carries no data, but a reader's end is carried, if it has converged (contract 5):
+// the writer may overwrite what was read before the chain began. A release needs no converge.
 TEST(Reference, RelaxedChainOrdersReadsBeforeLaterWrites) {
+  const std::vector<Op> writer{wait(0, 1, Order::relaxed), at_peer(Kind::remote_store, 0, 0, 0, 7)};
   for (const Profile profile : weak_profiles) {
-    EXPECT_EQ(wrong(ranks(profile,
-                          {{load(0), set(0, 1, 1, Order::relaxed)},
-                           {wait(0, 1, Order::relaxed), at_peer(Kind::remote_store, 0, 0, 0, 7)}})),
+    EXPECT_EQ(wrong(ranks(profile, {{load(0), converge, set(0, 1, 1, Order::relaxed)}, writer})),
+              none);
+    EXPECT_EQ(wrong(ranks(profile, {{load(0), set(0, 1, 1, Order::relaxed)}, writer})), race);
+    EXPECT_EQ(wrong(ranks(profile, {{load(0), set(0, 1, 1, Order::release)}, writer})), none);
+    EXPECT_EQ(wrong(ranks(profile, {{load(0), flush, set(0, 1, 1, Order::relaxed)}, writer})),
               none);
     EXPECT_EQ(wrong(ranks(profile,
                           {{store(0, 1), set(0, 1, 1, Order::relaxed)},
                            {wait(0, 1, Order::relaxed), at_peer(Kind::remote_store, 0, 0, 0, 7)}})),
+              race);
+  }
+}
+
+// Contract 5: a wait is done before a later relaxed notify, what was loaded before it is not; and a
+// read, or a test that says pending, is a load.
+TEST(Reference, WhatIsDoneBeforeARelaxedNotify) {
+  const auto program = [](Profile profile, std::vector<Op> middle) {
+    middle.push_back(set(0, 2, 1, Order::relaxed));
+    return ranks(profile, {{load(0), set(0, 1, 1)},
+                           std::move(middle),
+                           {wait(0, 1, Order::relaxed), at_peer(Kind::remote_store, 0, 0, 0, 7)}});
+  };
+  for (const Profile profile : weak_profiles) {
+    EXPECT_EQ(wrong(program(profile, {wait(0, 1, Order::relaxed)})), none);
+    const Op pending = test(0, 2, Order::acquire);
+    EXPECT_EQ(wrong(program(profile, {wait(0, 1, Order::relaxed), load(1)})), none);
+    for (const Op& look : {read(0), pending}) EXPECT_EQ(wrong(program(profile, {look})), race);
+    EXPECT_EQ(wrong(ranks(profile, {{load(0), wait(0, 1), set(0, 1, 1, Order::relaxed)},
+                                    {set(0, 0, 1), wait(0, 1, Order::relaxed),
+                                     at_peer(Kind::remote_store, 0, 0, 0, 7)}})),
               race);
   }
 }
@@ -324,6 +348,61 @@ TEST(Reference, TestAcquiresOnlyWhenItHolds) {
 }
 
 // ---- transfers
+
+// A transfer to the own rank is a local access: done on return, carried to anybody.
+TEST(Reference, TransfersToTheOwnRank) {
+  for (const Kind kind : {Kind::put, Kind::put_async, Kind::remote_store}) {
+    const bool async = kind == Kind::put_async;
+    for (const Profile profile : weak_profiles) {
+      EXPECT_EQ(wrong(ranks(profile, {{at_peer(kind, 0, 1, 0), store(1, 3)}, {}})),
+                async ? race : none);
+      EXPECT_EQ(wrong(ranks(profile, {{at_peer(kind, 0, 1, 0), set(0, 1, 1)},
+                                      {wait(0, 1), at_peer(Kind::remote_load, 0, 0, 1)}})),
+                async && profile == Profile::rdma ? race : none);
+    }
+  }
+  for (const Profile profile : all_profiles) {
+    EXPECT_EQ(wrong(ranks(profile, {{at_peer(Kind::remote_add, 0, 0, 0, 1)},
+                                    {at_peer(Kind::remote_add, 0, 0, 0, 1)}})),
+              none);
+  }
+}
+
+// ... but for the deposit of a put_signal; its payload is no exception.
+TEST(Reference, APutSignalToTheOwnRank) {
+  const Op own = put_signal(0, 1, 0, 0, 1, NotifyOp::set);
+  EXPECT_EQ(wrong(ranks(Profile::rdma, {{own, store(1, 3)}, {}})), none);
+  EXPECT_EQ(wrong(ranks(Profile::rdma, {{own, set(0, 0, 2)}, {}})), Kinds{Wrong::clobber});
+  EXPECT_EQ(wrong(ranks(Profile::rdma, {{own, flush, set(0, 0, 2)}, {}})), none);
+}
+
+// On direct the asynchronous forms are in flight, too; a release carries a put to anybody there.
+TEST(Reference, AsynchronousTransfersOnDirect) {
+  for (const Profile profile : {Profile::direct, Profile::sc}) {
+    const Kinds in_flight = profile == Profile::sc ? none : race;
+    const Op put = at_peer(Kind::put_async, 1, 1, 0), get = at_peer(Kind::get_async, 1, 0, 1);
+    EXPECT_EQ(wrong(ranks(profile, {{put, store(0, 2)}, {}})), in_flight);
+    EXPECT_EQ(wrong(ranks(profile, {{put, flush, store(0, 2)}, {}})), none);
+    EXPECT_EQ(wrong(ranks(profile, {{get, load(0)}, {}})), in_flight);
+    EXPECT_EQ(wrong(ranks(profile, {{get, set(0, 1, 1)}, {wait(0, 1), store(1, 9)}})), in_flight);
+    EXPECT_EQ(wrong(ranks(profile, {{put, set(0, 1, 1)}, {wait(0, 1), load(1)}})), none);
+    EXPECT_EQ(
+        wrong(ranks(profile,
+                    {{put, set(0, 2, 1)}, {wait(0, 1), load(1)}, {wait(0, 1), set(0, 1, 1)}})),
+        none);
+  }
+}
+
+// Contract 1: a put_signal is a put, so a later release to that rank carries its payload; not its
+// deposit.
+TEST(Reference, AReleaseCarriesThePayloadOfAPutSignal) {
+  const auto program = [](Op then) {
+    return ranks(Profile::rdma,
+                 {{put_signal(1, 1, 0, 0, 1, NotifyOp::set), set(1, 1, 1)}, {wait(1, 1), then}});
+  };
+  EXPECT_EQ(wrong(program(load(1))), none);
+  EXPECT_EQ(wrong(program(set(0, 1, 2))), Kinds{Wrong::clobber});
+}
 
 // Contract 1: transfers to p are carried by a release to p; to a third rank only on direct.
 TEST(Reference, PutToAThirdRank) {
@@ -500,10 +579,33 @@ TEST(Reference, TakingBackExactlyWhatWasWaitedFor) {
 }
 
 TEST(Reference, TakingBackForAnotherIsAnError) {
-  Program program = ranks(Profile::direct, {{add(0, 1, 1)}, {}});
-  program.threads = 2;
-  program.code = {{add(0, 1, 1)}, {}, {wait(0, 1), converge}, {converge, add(0, 1, ~0U)}};
-  EXPECT_EQ(wrong(program), Kinds{Wrong::credits});
+  for (const bool promised : {true, false}) {
+    Program program = ranks(Profile::direct, {{add(0, 1, 1)}, {}});
+    program.threads = 2;
+    program.zero_cells = promised ? 1 : 0;
+    program.code = {{add(0, 1, 1)}, {}, {wait(0, 1), converge}, {converge, add(0, 1, ~0U)}};
+    EXPECT_EQ(wrong(program), promised ? Kinds{Wrong::credits} : none);
+  }
+}
+
+// On a cell where others wait, or several take, it is an add: a count that goes down, two lanes
+// that share what there is.
+TEST(Reference, AddsOfNegativeNumbers) {
+  for (const Profile profile : all_profiles) {
+    const Op down = wait(0, 0, Order::acquire, Compare::le);
+    EXPECT_EQ(wrong(ranks(profile, {{add(0, 0, 2), add(1, 1, 1), add(1, 2, 1), down},
+                                    {wait(1, 1), add(0, 0, ~0U)},
+                                    {wait(1, 1), add(0, 0, ~0U)}})),
+              none);
+    EXPECT_EQ(wrong(ranks(profile, {{add(0, 0, 1), add(0, 1, ~0U), down},
+                                    {add(0, 1, 1), add(0, 0, ~0U), down}})),
+              none);
+    Program shared = ranks(profile, {{}, {}});
+    shared.ranks = 1, shared.lanes = 2;
+    const std::vector<Op> user{add(0, 0, ~0U), wait(0, ~1U), add(0, 0, 1)};
+    shared.code = {user, user};
+    EXPECT_EQ(wrong(shared), none);
+  }
 }
 
 TEST(Reference, HandAndTake) {
@@ -562,6 +664,43 @@ TEST(Reference, KernelBoundariesOrder) {
         EXPECT_EQ(wrong(ranks(profile, {writer, reader})), earlier && later ? none : race);
       }
     }
+  }
+}
+
+// ... and its end flushes, also what other lanes have sent to a third rank, or are fetching.
+TEST(Reference, TheEndOfAKernelFlushes) {
+  const Op boundary{.kind = Kind::boundary};
+  for (const bool ended : {true, false}) {
+    Program program = ranks(Profile::rdma, {{}, {}, {}});
+    program.lanes = 2;
+    program.code = {{at_peer(Kind::put_async, 2, 1, 0), at_peer(Kind::get_async, 1, 2, 3)},
+                    {},
+                    {},
+                    {},
+                    {wait(0, 1), load(1)},
+                    {}};
+    if (ended) program.code[0].push_back(boundary), program.code[1].push_back(boundary);
+    program.code[1].push_back(set(0, 2, 1, Order::relaxed));
+    program.code[0].push_back(store(0, 9));
+    if (ended) program.code[0].push_back(load(2));
+    EXPECT_EQ(wrong(program), ended ? none : race);
+  }
+}
+
+// put, get and flush converge: what a sibling stored is sent, what it loaded is done.
+TEST(Reference, TransfersConverge) {
+  for (const Op& op : {at_peer(Kind::put, 1, 1, 0), at_peer(Kind::get, 1, 1, 2), flush}) {
+    Program program = ranks(Profile::direct, {{}, {}});
+    program.threads = 2;
+    const bool get = op.kind == Kind::get;
+    program.code = {{op, set(0, 1, 1, Order::relaxed)},
+                    {get ? load(3) : load(0), op},
+                    {wait(0, 1, Order::relaxed), at_peer(Kind::remote_store, 0, get ? 3 : 0, 0, 7)},
+                    {at_peer(Kind::remote_store, 0, get ? 3 : 0, 0, 7)}};
+    // Both threads of rank 1 call remote_store; thread 0 holds the element.
+    EXPECT_EQ(wrong(program), none) << to_string(program);
+    program.code[0].pop_back(), program.code[0].insert(program.code[0].begin(), set(0, 1, 1));
+    EXPECT_EQ(wrong(program), race) << to_string(program);
   }
 }
 

@@ -5,6 +5,27 @@
 
 namespace muster::fuzz {
 
+namespace {
+void add_with_meetings(std::vector<Op>& list, const Op& op) {
+  const bool both = op.kind == Kind::put || op.kind == Kind::get;
+  const Op meeting{.kind = Kind::converge, .value = 1 + static_cast<std::uint32_t>(op.kind)};
+  if (both || op.kind == Kind::flush) list.push_back(meeting);
+  list.push_back(op);
+  if (op.kind == Kind::converge) list.back().value = 0;
+  if (both) list.push_back(meeting);
+}
+}  // namespace
+
+Program with_meetings(const Program& program) {
+  Program result = program;
+  if (program.threads == 1) return result;
+  for (std::size_t s = 0; s < program.code.size(); ++s) {
+    result.code[s].clear();
+    for (const Op& op : program.code[s]) add_with_meetings(result.code[s], op);
+  }
+  return result;
+}
+
 State::State(const Program& program)
     : program_(&program),
       first_(program.code.size(), 0),
@@ -190,14 +211,31 @@ void State::finish(std::set<Wrong>& wrong) const {
   for (std::size_t c = 0; c < cells_.size(); ++c) {
     const bool promised = (program_->zero_cells >> (c % program_->cells) & 1) != 0;
     if (promised && value(cells_[c], all(cells_[c])) != 0) wrong.insert(Wrong::credits);
-    for (const std::size_t taker : cells_[c].takers) {
-      const auto& readers = cells_[c].readers;
+  }
+  judge_take_backs(wrong);
+}
+
+// An add of a negative number is a take-back where credits were promised, or where one thread alone
+// adds such numbers and nobody else waits.
+void State::judge_take_backs(std::set<Wrong>& wrong) const {
+  for (std::size_t c = 0; c < cells_.size(); ++c) {
+    const Cell& cell = cells_[c];
+    const bool promised = (program_->zero_cells >> (c % program_->cells) & 1) != 0;
+    std::set<std::size_t> readers = cell.readers;  // and who is blocked there
+    for (std::size_t s = 0; s < strands_.size(); ++s) {
+      if (!finished(s) && reads(s) && cell_of(s) == c) readers.insert(s);
+    }
+    const bool alone = cell.takers.size() == 1 && readers == cell.takers;
+    if ((promised || alone) && cell.negative) wrong.insert(Wrong::credits);
+    if (!promised) continue;
+    for (const std::size_t taker : cell.takers) {
       if (readers.size() > readers.count(taker)) wrong.insert(Wrong::credits);
     }
   }
 }
 
 void State::stick(std::set<Wrong>& wrong) const {
+  judge_take_backs(wrong);
   for (std::size_t s = 0; s < strands_.size(); ++s) {
     if (finished(s) || at(s, Kind::boundary)) continue;
     if (!at(s, Kind::converge)) {
@@ -221,15 +259,17 @@ std::size_t State::counter(std::size_t strand) const {
   return std::size_t{program_->ranks} * program_->elements + program_->lane_of(strand);
 }
 
-void State::access(const Knowledge& knows, std::size_t location, AccessKind kind, std::size_t event,
+void State::access(std::size_t strand, std::size_t location, AccessKind kind, std::size_t event,
                    std::set<Wrong>& wrong) {
+  const Knowledge& knows = strands_[strand].knows;
+  const Events reads = knows.ca | strands_[strand].loads;
   // From the latest back to the last write: what is older is before that write, or there was an
   // error.
   for (std::size_t i = accesses_.size(); i-- > 0;) {
     const auto& earlier = accesses_[i];
     if (earlier.location != location) continue;
     if (earlier.kind != kind || kind == AccessKind::write) {
-      const Events& before = earlier.kind == AccessKind::read ? knows.ca : knows.hb;
+      const Events& before = earlier.kind == AccessKind::read ? reads : knows.hb;
       if (!before.test(earlier.event)) wrong.insert(Wrong::race);
     }
     if (earlier.kind == AccessKind::write) break;

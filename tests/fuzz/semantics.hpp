@@ -11,20 +11,29 @@
 
 namespace muster::fuzz {
 
-inline constexpr std::size_t max_operations = 96;
-using Events = std::bitset<2 * max_operations>;  // issue of operation g: 2g; effect: 2g + 1
+inline constexpr std::size_t max_operations = 128;
+// Of operation g: issue 3g; effect 3g + 1; the payload of a put_signal, whose effect is its
+// deposit, 3g + 2.
+using Events = std::bitset<3 * max_operations>;
 
 inline std::size_t issue(std::size_t operation) {
-  return 2 * operation;
+  return 3 * operation;
 }
 inline std::size_t effect(std::size_t operation) {
-  return 2 * operation + 1;
+  return 3 * operation + 1;
 }
+inline std::size_t payload(std::size_t operation) {
+  return 3 * operation + 2;
+}
+
+// With the meetings of the operations that converge spelt out, where a lane has several threads: as
+// converges whose `value` says of which operation they are.
+[[nodiscard]] Program with_meetings(const Program& program);
 
 // What a thread knows, and what a deposit tells.
 struct Knowledge {
   Events hb{};    // happens-before
-  Events ca{};    // causality; contains hb
+  Events ca{};    // what is done before any later notify; contains hb
   Events seen{};  // deposits that were read, and so must be seen again
   void join_effects(const Knowledge& other) { hb |= other.hb, ca |= other.hb, seen |= other.seen; }
   void join(const Knowledge& other) { hb |= other.hb, ca |= other.ca, seen |= other.seen; }
@@ -46,6 +55,7 @@ struct Cell {
   std::vector<Events> read;       // every set that anybody has read
   std::set<std::size_t> readers;  // threads that have reached a wait, test or read of it
   std::set<std::size_t> takers;   // threads that have added a negative value
+  bool negative = false;          // in the view of one of them
 };
 
 enum class AccessKind : std::uint8_t { read, write, add };
@@ -82,9 +92,10 @@ class State {
   struct Strand {
     std::size_t next = 0;  // index into its list
     Knowledge knows;
-    Events issued;    // operations of the rank of which it knows that they were issued
-    Knowledge fence;  // what it knew when its kernel began: a relaxed notify carries that
-    Events fence_issued;
+    Events loads;          // its own since it last converged
+    Events looked;         // what its reads have seen since then
+    Events issued;         // operations of the rank of which it knows that they were issued
+    Knowledge fence;       // what it knew when its kernel began: a relaxed notify carries that
     Knowledge unacquired;  // what it has read and not acquired: the next kernel's start does
     std::vector<std::uint32_t> log;
     std::vector<Events> history;  // what its reads have read
@@ -102,28 +113,33 @@ class State {
   [[nodiscard]] Events must_see(std::size_t strand, const Cell& cell) const;
   // The effects on the channel to `peer` of the operations whose issue the thread knows; and of all
   // its lane's operations.
-  [[nodiscard]] Events channel(std::size_t strand, std::uint32_t peer, const Events& issued) const;
+  [[nodiscard]] Events channel(std::size_t strand, std::uint32_t peer) const;
   [[nodiscard]] Events issued_by_lane(std::size_t strand) const;
+  // Are the operation's accesses by an agent, until a flush?
+  [[nodiscard]] bool flies(const Op& op) const;
   [[nodiscard]] bool at(std::size_t strand, Kind kind) const;
   // The threads that meet at the strand's converge or boundary: [first, second).
   [[nodiscard]] std::pair<std::size_t, std::size_t> party(std::size_t strand) const;
 
   void skip(std::size_t strand);
-  void meet(std::size_t strand);
+  void meet(std::size_t strand, std::set<Wrong>& wrong);
+  void complete_loads(std::size_t strand);
   // What the deposit carries: what its thread knows, or, relaxed, what it knew at its kernel's
   // start; and `transfers`.
   void tell(const Strand& self, Deposit& deposit, const Events& transfers) const;
+  void note_negative(std::size_t strand, std::size_t cell);
+  void judge_take_backs(std::set<Wrong>& wrong) const;
   void signal(std::size_t strand, std::set<Wrong>& wrong);
   void read_cell(std::size_t strand, const Events& set);
   void flip(std::size_t strand, bool hand);
   void transfer(std::size_t strand, std::set<Wrong>& wrong);
   void put(std::size_t strand, std::set<Wrong>& wrong);
   void get(std::size_t strand, std::set<Wrong>& wrong);
-  void put_deposit(std::size_t strand, const Events& payload, std::set<Wrong>& wrong);
+  void put_deposit(std::size_t strand, std::set<Wrong>& wrong);
   void deposit(std::size_t cell, const Deposit& deposit, std::set<Wrong>& wrong);
   void flush(std::size_t strand);
-  // An access at `location` with what is known at it.
-  void access(const Knowledge& knows, std::size_t location, AccessKind kind, std::size_t event,
+  // An access at `location` with what the strand knows.
+  void access(std::size_t strand, std::size_t location, AccessKind kind, std::size_t event,
               std::set<Wrong>& wrong);
   [[nodiscard]] std::size_t element(std::uint32_t rank, std::uint32_t index) const;
   [[nodiscard]] std::size_t counter(std::size_t strand) const;

@@ -9,7 +9,7 @@
 namespace muster {
 
 // Cost per rank and call, P ranks: 1 round, P-1 notifies, 1 wait, 0 bytes; one flush where the
-// fabric is not `direct`.
+// fabric is not `direct` and the notifies release.
 //
 // Who advances: the calling lane, its own counter, which holds the sum that the last call waited
 // for. No deposit can be lost: all are adds, the sum only grows, ge is wrap-safe.
@@ -20,7 +20,9 @@ namespace muster {
 // deposit, or by nothing: so arrive flushes first, unless the fabric is `direct`, where every
 // release carries every earlier transfer.
 //
-// Relaxed uses: `rendezvous` and `exit` are sound for the same reason (contract 5 chains them).
+// Relaxed uses: `rendezvous` and `exit` are sound for the same reason (contract 5 chains them), and
+// so is `entry` once in a launch: the end of the launch before has flushed, and a fast peer's
+// second deposit comes from a later launch, whose beginning has acquired what it speaks for.
 //
 // After a wait that was not `ok` the sum is advanced all the same, as the epoch of EpochBarrier.
 class CounterBarrier {
@@ -82,13 +84,11 @@ class CounterBarrier {
   MUSTER_FN void announce(F& fabric, State<F>& sum, BarrierUse use) const {
     sum += fabric.size() - 1;
     fabric.converge();  // all threads have read the sum; the notifying ones speak for all
-    const bool direct = !(fabric.profile() < Profile::direct);
-    if (!direct) fabric.flush();
-    // What the flush completes, the end of an earlier kernel has not released: so `entry` releases.
-    const Order order = direct || use.wait != Order::acquire ? use.notify : Order::release;
+    // What earlier launches sent, their end has flushed: a relaxed notify speaks for no more.
+    if (fabric.profile() < Profile::direct && use.notify == Order::release) fabric.flush();
     for_each_peer(fabric, [&](Rank peer) {
       // Pairs with the peer's wait below.
-      fabric.notify(shared(fabric), peer, 1, NotifyOp::add, order);
+      fabric.notify(shared(fabric), peer, 1, NotifyOp::add, use.notify);
     });
   }
 

@@ -10,7 +10,7 @@
 namespace muster {
 
 // Cost per rank and call, P ranks: ceil(log2 P) rounds, as many notifies and waits, 0 bytes; one
-// flush where the fabric is not `direct`.
+// flush where the fabric is not `direct` and the notifies release.
 //
 // In round k rank r deposits to r + 2^k and waits for r - 2^k. The writers of a rank's rounds are
 // all distinct, so each round has a cell of its own in the row, and each cell one writer.
@@ -21,12 +21,12 @@ namespace muster {
 // Round k says: "I and the 2^k - 1 ranks to my left have arrived". So a deposit after the first
 // must carry on what the waits before it have acquired: one thread makes all rounds, each an
 // acquire wait before a release notify. With the use `entry` only the first notify is relaxed: what
-// it speaks for was released by the end of an earlier launch, but what came from other ranks was
-// not. A chain that acquires nothing (`exit`, `rendezvous`) carries nothing, and contract 5 orders
-// it.
+// it speaks for was released and flushed by the end of an earlier launch, but what came from other
+// ranks was not. A chain that acquires nothing (`exit`, `rendezvous`) carries nothing, and contract
+// 5 orders it.
 //
-// A transfer to a rank that this one does not notify is carried by nobody: arrive flushes first,
-// unless the fabric is `direct`.
+// A transfer to a rank that this one does not notify is carried by nobody: for `full`, arrive
+// flushes first, unless the fabric is `direct`.
 //
 // After a wait that was not `ok` the later rounds of the call are left out, since they would speak
 // for ranks that nobody has heard of: the peers that wait for them fail too, or pass at the next
@@ -93,11 +93,9 @@ class DisseminationBarrier {
   MUSTER_FN void announce(F& fabric, State<F>& epoch, BarrierUse use) const {
     epoch = epoch.next();
     fabric.converge();  // all threads have read the epoch; the notifying one speaks for all
-    const bool direct = !(fabric.profile() < Profile::direct);
-    if (!direct) fabric.flush();
-    // What the flush completes, the end of an earlier kernel has not released: so `entry` releases.
-    const Order first = direct || use.wait != Order::acquire ? use.notify : Order::release;
-    if (fabric.thread() == 0 && fabric.size() > 1) deposit(fabric, 1, epoch, first);
+    // What earlier launches sent, their end has flushed: a relaxed notify speaks for no more.
+    if (fabric.profile() < Profile::direct && use.notify == Order::release) fabric.flush();
+    if (fabric.thread() == 0 && fabric.size() > 1) deposit(fabric, 1, epoch, use.notify);
   }
 
   template <Fabric F>

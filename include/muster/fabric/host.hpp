@@ -127,6 +127,7 @@ class Fabric {
   }
   template <class T>
   [[nodiscard]] T broadcast(T value) {
+    complete_loads();
     return value;
   }
 

@@ -88,6 +88,8 @@ class View {
 // The lane's working set of R x C elements; element (r, c) is held by thread (r*C + c) mod threads.
 template <class T, std::int64_t R, std::int64_t C>
 class Tile {
+  static_assert(std::is_trivially_copyable_v<T> && R > 0 && C > 0);
+
  public:
   using value_type = T;
   Tile(std::uint32_t thread, std::uint32_t threads)
@@ -181,6 +183,8 @@ class Fabric {
   template <class T, std::int64_t R, std::int64_t C>
   void remote_add(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box,
                   Where where = Where::current()) {
+    static_assert(sizeof(T) <= 8 && (sizeof(T) & (sizeof(T) - 1)) == 0 && !std::is_same_v<T, bool>,
+                  "remote_add takes numbers of 1, 2, 4 or 8 bytes");
     move_tile(tile, window, peer, box, Move::remote_add, where);
   }
 
@@ -261,6 +265,7 @@ class Fabric {
   static Span packet_of(Span lines, std::int64_t index);
   bool begin_packets(Span lines, Rank peer, std::uint32_t flag, Where where);
   void* put_packet(Span element, Rank peer);
+  void* read_packet(Span element);
   void end_packets(Span lines, Rank peer, std::uint32_t flag, Where where);
   WaitStatus wait_for_packets(Span lines, std::uint32_t flag, Where where);
   void put_bytes(Span to, Rank peer, Span from, bool async, Where where);
@@ -425,6 +430,7 @@ T Fabric::broadcast(T value, Where where) {
 
 template <class T>
 Span Fabric::run_of(WindowRef<T> window, std::int64_t at, std::int64_t count, Where where) {
+  static_assert(std::is_trivially_copyable_v<T>);
   Span span = {window.segment, window.offset, count, sizeof(T)};
   if (!check_run(span, window.team, at, count, window.size(), where)) {
     span.count = -1;
@@ -460,7 +466,7 @@ WaitStatus Fabric::wait_packets(Tile<T, R, C>& tile, Slots slots, std::int64_t a
   if (status != WaitStatus::ok) return status;
   tile.each([&](std::int64_t row, std::int64_t col, T& element) {
     const Span packet = packet_of<T>(lines, row * C + col);
-    element = *static_cast<const T*>(touch(rank_, packet, Access::read, where));
+    element = *static_cast<const T*>(read_packet(packet));
   });
   return status;
 }

@@ -167,6 +167,7 @@ inline void Fabric::move(T* target, std::int64_t to_at, const T* source, std::in
   if (target < source + count && source < target + count) [[unlikely]]
     return reject_overlap(to_at, from_at, count);
   detail::copy(target, source, static_cast<std::size_t>(count) * sizeof(T));
+  complete_loads();  // a put or a get converges
 }
 
 // Says what is wrong, or does it all the same in a run that verifies. Apart, so that the short way
