@@ -77,6 +77,24 @@ double measure(Communicators& all, std::uint32_t threads, std::uint32_t calls) {
   return static_cast<double>(all.nanoseconds[0]) / calls;
 }
 
+std::string text_of(int version) {
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+// The kernels hold NCCL's device code as it was when they were built; what they are given comes
+// from the library that is loaded. Of two versions nothing fits: an illegal access, or wrong times.
+int same_version() {
+  int loaded = 0;
+  must(ncclGetVersion(&loaded), "asking for NCCL's version");
+  if (loaded != NCCL_VERSION_CODE)
+    throw Unavailable("it was built with NCCL " + text_of(NCCL_VERSION_CODE) + ", and NCCL " +
+                      text_of(loaded) +
+                      " is loaded: build it with that one, or put the directory of " +
+                      "the other first in LD_LIBRARY_PATH");
+  return loaded;
+}
+
 std::string devices() {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count < 2) throw Unavailable("it needs 2 GPUs");
@@ -84,13 +102,9 @@ std::string devices() {
 }
 
 std::vector<Contender> list(const Wanted& wanted) {
+  const std::string name = "NCCL " + text_of(same_version()) + ", LSA barrier";
   (void)devices();
   static Communicators communicators;
-  int version = 0;
-  must(ncclGetVersion(&version), "asking for NCCL's version");
-  const std::string name = "NCCL " + std::to_string(version / 10000) + "." +
-                           std::to_string(version / 100 % 100) + "." +
-                           std::to_string(version % 100) + ", LSA barrier";
   for (const std::uint32_t threads : {32U, 256U, 1024U}) {
     const std::string tail = ", " + std::to_string(threads) + " threads";
     if (wanted.variant == "relaxed" + tail)
