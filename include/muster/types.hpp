@@ -3,6 +3,15 @@
 // on every fabric.
 #pragma once
 
+#if __cplusplus < 202002L
+// clang-format off
+#error muster needs C++20: compile with -std=c++20. For CUDA add -std=c++20 to CMAKE_CUDA_FLAGS \
+       (CMake 3.25 drops CMAKE_CUDA_STANDARD 20 without a word).
+// clang-format on
+// There is none: the compiler stops here, not after a hundred errors that follow from this one.
+#include <needs_cxx20_see_the_error_above>
+#endif
+
 #include <cstdint>
 
 // The one annotation: a function that may run in a kernel as well as on a host.
