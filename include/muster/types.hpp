@@ -101,6 +101,15 @@ enum class [[nodiscard]] WaitStatus : std::uint32_t{
   return static_cast<std::uint32_t>(a) < static_cast<std::uint32_t>(b) ? b : a;
 }
 
+// What becomes of the team when a wait of one of its lanes has expired. Who gives up is from then
+// on a call apart from who does not: where it comes again, the others may take that for the call
+// that it has not made.
+enum class OnExpiry : std::uint8_t {
+  fail,   // it fails: all later waits, of all ranks, end with `aborted`
+  retry,  // nothing. The program sees to it that all ranks agree on what they do next
+};
+inline constexpr OnExpiry retry = OnExpiry::retry;
+
 // ---- symmetric addresses ------------------------------------------------------------------------
 //
 // A symmetric address names the same place in the memory of every rank of the team; a rank turns it

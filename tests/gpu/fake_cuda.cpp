@@ -157,7 +157,8 @@ cudaError_t cudaDeviceSynchronize() {
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   if (!is_device(device)) return cudaErrorInvalidDevice;
-  *value = attribute == cudaDevAttrCanFlushRemoteWrites && fake_machine().can_flush ? 1 : 0;
+  *value = attribute == cudaDevAttrMultiProcessorCount ? 4 : 0;
+  if (attribute == cudaDevAttrCanFlushRemoteWrites && fake_machine().can_flush) *value = 1;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr /*attribute*/, int /*from*/,
@@ -240,13 +241,15 @@ cudaError_t cudaFuncSetAttribute(const void* /*kernel*/, cudaFuncAttribute /*att
                                  int /*value*/) {
   return cudaErrorNotSupported;
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* /*blocks*/, const void* /*kernel*/,
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* /*kernel*/,
                                                           int /*threads*/, std::size_t /*bytes*/) {
-  return cudaErrorNotSupported;
+  *blocks = 2;
+  return cudaSuccess;
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* /*shape*/, const void* /*kernel*/,
                                 void** /*arguments*/) {
-  return cudaErrorNotSupported;
+  ++fake_machine().launches;
+  return cudaSuccess;
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** address, unsigned /*version*/,
                                              unsigned long long /*flags*/,

@@ -1,6 +1,6 @@
 // Stands in for the CUDA runtime, and for what a World takes from the driver, where its host side
-// is tried without a GPU: device memory is the host's, streams do at once what they are given. A
-// test that links fake_cuda.cpp gets these functions in place of CUDA's.
+// is tried without a GPU: device memory is the host's, streams do at once what they are given,
+// kernels are counted. A test that links fake_cuda.cpp gets these functions in place of CUDA's.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,7 @@ struct FakeMachine {
   bool capturing = false;          // every stream: then it must not be asked for its device
   bool capture_ended = false;      // it was
   std::vector<StreamOperation> operations;
+  int launches = 0;  // of kernels, which do not run
 };
 
 // Of this process.

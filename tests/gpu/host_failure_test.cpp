@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <tuple>
 
 #include "gpu/host_team.hpp"
 #include "muster/barrier.hpp"
@@ -26,6 +27,9 @@ struct Alone {
   }
   [[nodiscard]] const gpu::ErrorRecord& record() const { return site.record(Rank{0}); }
   [[nodiscard]] gpu::Operation operation() const { return gpu::Operation{record().operation}; }
+  [[nodiscard]] gpu::Cause cause() const { return gpu::Cause{record().cause}; }
+  [[nodiscard]] std::uint32_t stop() { return std::atomic_ref(*site.handle().stop).load(); }
+  void retry_after_expiry() { site.handle().retries = 1; }
 
   HostSite site;
   HostTeam team;
@@ -33,6 +37,7 @@ struct Alone {
 
 TEST(GpuFailure, AnExpiredBarrierIsRecordedOnce) {
   Alone alone;
+  alone.retry_after_expiry();
   const EpochBarrier barrier(alone.team);
   Fabric fabric = alone.lane();
   EXPECT_EQ(barrier.sync(fabric), WaitStatus::expired);
@@ -48,8 +53,67 @@ TEST(GpuFailure, AnExpiredBarrierIsRecordedOnce) {
   EXPECT_EQ(fabric.converge(WaitStatus::ok), WaitStatus::ok);
 }
 
+// Whoever goes on after an expired wait is a call apart from its peers: so nobody does, unless the
+// world was made for that.
+TEST(GpuFailure, AnExpiredWaitFailsTheTeam) {
+  Alone alone;
+  const EpochBarrier barrier(alone.team);
+  Fabric fabric = alone.lane();
+  EXPECT_EQ(barrier.sync(fabric), WaitStatus::expired);
+  EXPECT_EQ(alone.stop(), static_cast<std::uint32_t>(WaitStatus::aborted));
+  // The peer comes late: its deposit does not make the next call a success.
+  Fabric late(alone.site.handle(), gpu::Seat{Rank{1}, Lane{0}, 1});
+  late.notify(barrier.rows().from(Lane{0}, Rank{1}), Rank{0}, 2, NotifyOp::set);
+  EXPECT_EQ(barrier.sync(fabric), WaitStatus::aborted);
+  EXPECT_EQ(fabric.converge(WaitStatus::ok), WaitStatus::aborted);
+  const Signals signals = *alone.team.signals(1);
+  EXPECT_EQ(late.wait(signals[0], Compare::ge, 1), WaitStatus::aborted);
+}
+
+TEST(GpuFailure, HandTakePacketsAndWaitAnyFailTheTeam) {
+  using Wait = WaitStatus (*)(Fabric&, Alone&);
+  const Wait waits[] = {
+      [](Fabric& fabric, Alone& alone) {
+        const Signals signals = *alone.team.signals(1);
+        EXPECT_EQ(fabric.hand(signals[0], Rank{1}), WaitStatus::ok);
+        return fabric.hand(signals[0], Rank{1});
+      },
+      [](Fabric& fabric, Alone& alone) { return fabric.take((*alone.team.signals(1))[0]); },
+      [](Fabric& fabric, Alone& alone) {
+        const Condition condition{(*alone.team.signals(1))[0], Compare::ge, 1};
+        return fabric.wait_any(&condition, 1).status;
+      },
+      [](Fabric& fabric, Alone& alone) {
+        const PacketExchange<float, 2, 2> exchange(alone.team);
+        auto tile = fabric.tile<float, 2, 2>();
+        return exchange.wait(fabric, exchange.begin(fabric), Rank{1}, tile);
+      }};
+  for (const Wait wait : waits) {
+    Alone alone;
+    Fabric fabric = alone.lane();
+    EXPECT_EQ(wait(fabric, alone), WaitStatus::expired);
+    EXPECT_EQ(alone.stop(), static_cast<std::uint32_t>(WaitStatus::aborted));
+  }
+}
+
+TEST(GpuFailure, ALoopOfTestsEndsWhereTheTeamHasFailed) {
+  Alone alone(true, 0);
+  const Signals signals = *alone.team.signals(1);
+  Fabric fabric = alone.lane();
+  std::thread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::atomic_ref(*alone.site.handle().stop)
+        .store(static_cast<std::uint32_t>(WaitStatus::peer_lost));
+  });
+  WaitStatus status = WaitStatus::pending;
+  while (status == WaitStatus::pending) status = fabric.test(signals[0], Compare::ge, 1);
+  EXPECT_EQ(status, WaitStatus::peer_lost);
+  stopper.join();
+}
+
 TEST(GpuFailure, HandTakePacketsAndWaitAnyExpire) {
   Alone alone;
+  alone.retry_after_expiry();
   const Signals signals = *alone.team.signals(3);
   Fabric fabric = alone.lane();
   EXPECT_EQ(fabric.hand(signals[0], Rank{1}), WaitStatus::ok);
@@ -84,9 +148,14 @@ TEST(GpuFailure, AnAbortEndsThisWaitAndAllLaterOnes) {
   EXPECT_EQ(fabric.test(signals[0], Compare::eq, 0), WaitStatus::peer_lost);
 }
 
+// Of a window of 64 elements: to, from, count.
+constexpr std::int64_t wrong_runs[][3] = {
+    {-1, 0, 1}, {0, -1, 1}, {0, 0, -1},        {0, 0, 65},        {60, 0, 5},
+    {0, 64, 1}, {8, 0, 64}, {0, 0, INT64_MAX}, {INT64_MAX, 0, 2}, {0, INT64_MIN, 2}};
+
 // Each mistake: the operation that is named in the record. The lane goes on without harm.
 template <class Mistake>
-void expect_refused(gpu::Operation operation, Mistake mistake) {
+void expect_refused(gpu::Operation operation, gpu::Cause cause, Mistake mistake) {
   Alone alone;
   const EpochBarrier barrier(alone.team);
   const auto window = *alone.team.window<float>({8, 8});
@@ -96,6 +165,7 @@ void expect_refused(gpu::Operation operation, Mistake mistake) {
   EXPECT_EQ(alone.record().complete, 1U);
   EXPECT_EQ(alone.record().status, static_cast<std::uint32_t>(WaitStatus::invalid));
   EXPECT_EQ(alone.operation(), operation);
+  EXPECT_EQ(alone.cause(), cause);
   EXPECT_EQ(*alone.site.handle().stop, static_cast<std::uint32_t>(WaitStatus::aborted));
   EXPECT_EQ(fabric.converge(WaitStatus::ok), WaitStatus::invalid);
   EXPECT_EQ(barrier.sync(fabric), WaitStatus::invalid);
@@ -103,63 +173,158 @@ void expect_refused(gpu::Operation operation, Mistake mistake) {
 }
 
 TEST(GpuFailure, WrongArguments) {
+  using gpu::Cause;
   using gpu::Operation;
   const Signal nowhere{0, 0x7fffffffU};
-  expect_refused(Operation::notify, [&](Fabric& fabric, Rows rows, auto, auto) {
+  expect_refused(Operation::notify, Cause::rank, [&](Fabric& fabric, Rows rows, auto, auto) {
     fabric.notify(rows.first, Rank{2}, 1, NotifyOp::set);
   });
-  expect_refused(Operation::notify, [&](Fabric& fabric, Rows, auto, auto) {
+  expect_refused(Operation::notify, Cause::cell, [&](Fabric& fabric, Rows, auto, auto) {
     fabric.notify(nowhere, Rank{1}, 1, NotifyOp::add);
   });
-  expect_refused(Operation::notify, [&](Fabric& fabric, Rows, auto, auto) {
+  expect_refused(Operation::notify, Cause::cell, [&](Fabric& fabric, Rows, auto, auto) {
     fabric.notify(Signal{static_cast<std::uint32_t>(gpu::detail::opaque(99)), 0}, Rank{1}, 1,
                   NotifyOp::add);
   });
-  expect_refused(Operation::wait, [&](Fabric& fabric, Rows, auto, auto) {
+  // Memory of windows is no cell.
+  expect_refused(Operation::notify, Cause::cell, [&](Fabric& fabric, Rows, auto window, auto) {
+    const auto cell = static_cast<std::uint32_t>(window.offset / gpu::cell_bytes);
+    fabric.notify(Signal{0, cell}, Rank{1}, 1, NotifyOp::set);
+  });
+  expect_refused(Operation::wait, Cause::cell, [&](Fabric& fabric, Rows, auto, auto) {
     EXPECT_EQ(fabric.wait(nowhere, Compare::ge, 1), WaitStatus::invalid);
   });
-  expect_refused(Operation::hand, [&](Fabric& fabric, Rows rows, auto, auto) {
+  expect_refused(Operation::hand, Cause::rank, [&](Fabric& fabric, Rows rows, auto, auto) {
     EXPECT_EQ(fabric.hand(rows.first, Rank{7}), WaitStatus::invalid);
   });
-  expect_refused(Operation::counter, [&](Fabric& fabric, Rows, auto, auto) {
+  expect_refused(Operation::counter, Cause::cell, [&](Fabric& fabric, Rows, auto, auto) {
     fabric.set_counter(Counter{0, 0x7fffffffU}, 1);
   });
-  expect_refused(Operation::window, [&](Fabric& fabric, Rows, auto window, auto) {
+  expect_refused(Operation::window, Cause::team, [&](Fabric& fabric, Rows, auto window, auto) {
     ++window.team;
     EXPECT_EQ(fabric.local(window).size(), 0);
   });
-  expect_refused(Operation::window, [&](Fabric& fabric, Rows, auto window, auto) {
+  expect_refused(Operation::window, Cause::rank, [&](Fabric& fabric, Rows, auto window, auto) {
     EXPECT_EQ(fabric.address(window, Rank{2}).data(), fabric.local(window).data());
   });
-  expect_refused(Operation::window, [&](Fabric& fabric, Rows, auto window, auto) {
-    window.offset = HostSite::bytes;
+  // Beyond the memory, over the cells, and offsets and extents whose sums wrap.
+  for (const std::uint64_t offset :
+       {std::uint64_t{HostSite::bytes}, std::uint64_t{0}, ~std::uint64_t{7}})
+    expect_refused(Operation::window, Cause::segment, [&](Fabric& fabric, Rows, auto window, auto) {
+      window.offset = offset;
+      (void)fabric.local(window);
+    });
+  expect_refused(Operation::window, Cause::segment, [&](Fabric& fabric, Rows, auto window, auto) {
+    window.rows = window.cols = std::int64_t{1} << 32U;
     (void)fabric.local(window);
   });
-  expect_refused(Operation::packets, [&](Fabric& fabric, Rows, auto, auto slots) {
+  expect_refused(Operation::packets, Cause::box, [&](Fabric& fabric, Rows, auto, auto slots) {
     auto tile = fabric.tile<float, 4, 8>();
     fabric.put_packets(slots, Rank{1}, 1, tile, 1);
   });
-  expect_refused(Operation::packets, [&](Fabric& fabric, Rows, auto, auto slots) {
+  expect_refused(Operation::packets, Cause::box, [&](Fabric& fabric, Rows, auto, auto slots) {
     fabric.clear_packets(slots, -1, 2);
   });
 }
 
 TEST(GpuFailure, WrongBoxesAndRuns) {
-  for (const Box box : {Box{-1, 0, 1, 1}, Box{0, -1, 1, 1}, Box{0, 0, -1, 1}, Box{5, 0, 4, 1},
-                        Box{0, 5, 1, 4}, Box{8, 8, 1, 1}, Box{INT64_MAX, 0, 4, 4}})
-    expect_refused(gpu::Operation::tile, [&](Fabric& fabric, Rows, auto window, auto) {
-      auto tile = fabric.tile<float, 4, 4>();
-      fabric.load(tile, window, box);
-      fabric.remote_store(tile, window, Rank{1}, box);
-      fabric.remote_add(tile, window, Rank{1}, box);
-    });
-  const std::int64_t runs[][3] = {{-1, 0, 1}, {0, -1, 1}, {0, 0, -1},
-                                  {0, 0, 65}, {60, 0, 5}, {0, 64, 1}};
-  for (const auto& run : runs)
-    expect_refused(gpu::Operation::transfer, [&](Fabric& fabric, Rows, auto window, auto) {
+  for (const Box box :
+       {Box{-1, 0, 1, 1}, Box{0, -1, 1, 1}, Box{0, 0, -1, 1}, Box{5, 0, 4, 1}, Box{0, 5, 1, 4},
+        Box{8, 8, 1, 1}, Box{INT64_MAX, 0, 4, 4}, Box{0, INT64_MAX - 1, 4, 4}})
+    expect_refused(gpu::Operation::tile, gpu::Cause::box,
+                   [&](Fabric& fabric, Rows, auto window, auto) {
+                     auto tile = fabric.tile<float, 4, 4>();
+                     fabric.load(tile, window, box);
+                     fabric.remote_store(tile, window, Rank{1}, box);
+                     fabric.remote_add(tile, window, Rank{1}, box);
+                   });
+  for (const auto& run : wrong_runs)
+    expect_refused(gpu::Operation::transfer, gpu::Cause::box,
+                   [&](Fabric& fabric, Rows, auto window, auto) {
+                     fabric.put(window, Rank{1}, run[0], window, run[1], run[2]);
+                     fabric.get(window, run[0], window, Rank{1}, run[1], run[2]);
+                   });
+}
+
+// ---- what a kernel looks at that was compiled without checks
+
+using Unchecked = gpu::Fabric<gpu::Thread, gpu::Ranks::few, false>;
+
+// Nothing of it is done, the team fails, and the lane's own waits do.
+template <class Mistake>
+void expect_always_refused(gpu::Cause cause, Mistake mistake) {
+  Alone alone(false);
+  auto window = *alone.team.window<float>({8, 8});
+  const Signals signals = *alone.team.signals(1);
+  Unchecked fabric(alone.site.handle(), gpu::Seat{Rank{0}, Lane{0}, 1});
+  for (std::int64_t i = 0; i < window.size(); ++i) fabric.local(window)[i] = static_cast<float>(i);
+  mistake(fabric, window);
+  EXPECT_EQ(alone.operation(), gpu::Operation::transfer);
+  EXPECT_EQ(alone.cause(), cause);
+  EXPECT_EQ(alone.stop(), static_cast<std::uint32_t>(WaitStatus::aborted));
+  EXPECT_EQ(fabric.wait(signals[0], Compare::ge, 1), WaitStatus::invalid);
+  for (std::int64_t i = 0; i < window.size(); ++i) {
+    EXPECT_EQ(fabric.local(window)[i], static_cast<float>(i));
+    EXPECT_EQ(fabric.address(window, Rank{1})[i], 0.0F);
+  }
+}
+
+TEST(GpuFailure, TransfersAreLookedAtInEveryKernel) {
+  using gpu::Cause;
+  expect_always_refused(Cause::rank, [](Unchecked& fabric, auto window) {
+    fabric.put(window, Rank{2}, 0, window, 0, 4);
+  });
+  expect_always_refused(Cause::rank, [](Unchecked& fabric, auto window) {
+    fabric.get(window, 0, window, Rank{~0U}, 0, 4);
+  });
+  expect_always_refused(Cause::team, [](Unchecked& fabric, auto window) {
+    auto foreign = window;
+    ++foreign.team;
+    fabric.put_async(foreign, Rank{1}, 0, window, 0, 4);
+  });
+  expect_always_refused(Cause::team, [](Unchecked& fabric, auto window) {
+    auto foreign = window;
+    ++foreign.team;
+    fabric.put(window, Rank{1}, 0, foreign, 0, 4);
+  });
+  for (const auto& run : wrong_runs)
+    expect_always_refused(Cause::box, [&](Unchecked& fabric, auto window) {
       fabric.put(window, Rank{1}, run[0], window, run[1], run[2]);
-      fabric.get(window, run[0], window, Rank{1}, run[1], run[2]);
+      fabric.get_async(window, run[0], window, Rank{1}, run[1], run[2]);
     });
+}
+
+TEST(GpuFailure, ATransferWithinARankMayNotOverlap) {
+  for (const std::int64_t to : {9, 10, 11, 17})
+    expect_always_refused(gpu::Cause::overlap, [&](Unchecked& fabric, auto window) {
+      fabric.put(window, Rank{0}, to, window, 10, 8);
+    });
+  Alone alone(false);
+  auto window = *alone.team.window<float>({8, 8});
+  Unchecked fabric(alone.site.handle(), gpu::Seat{Rank{0}, Lane{0}, 1});
+  fabric.local(window)[10] = 5;
+  fabric.put(window, Rank{0}, 18, window, 10, 8);
+  fabric.put(window, Rank{0}, 2, window, 10, 8);
+  fabric.put(window, Rank{0}, 10, window, 10, 0);  // nothing
+  fabric.put(window, Rank{1}, 10, window, 10, 8);  // another rank's
+  EXPECT_EQ(alone.record().complete, 0U);
+  EXPECT_EQ(fabric.local(window)[18], 5.0F);
+  EXPECT_EQ(fabric.local(window)[2], 5.0F);
+  EXPECT_EQ(fabric.address(window, Rank{1})[10], 5.0F);
+}
+
+TEST(GpuFailure, ASeatThatDoesNotExist) {
+  for (const auto& [rank, lane, lanes] :
+       {std::tuple(2U, 0U, 1U), std::tuple(~0U, 0U, 1U), std::tuple(0U, 1U, 1U)}) {
+    Alone alone(false);
+    const EpochBarrier barrier(alone.team);
+    Fabric fabric(alone.site.handle(), gpu::Seat{Rank{rank}, Lane{lane}, lanes});
+    EXPECT_EQ(alone.operation(), gpu::Operation::launch);
+    EXPECT_EQ(alone.cause(), gpu::Cause::seat);
+    EXPECT_EQ(alone.record().number[0], rank);
+    EXPECT_EQ(alone.record().number[1], lane);
+    EXPECT_EQ(fabric.converge(WaitStatus::ok), WaitStatus::invalid);
+  }
 }
 
 TEST(GpuFailure, MoreLanesThanRowsHaveRoomFor) {
@@ -167,6 +332,8 @@ TEST(GpuFailure, MoreLanesThanRowsHaveRoomFor) {
   const EpochBarrier barrier(alone.team);
   Fabric fabric = alone.lane(HostSite::max_lanes, HostSite::max_lanes + 1);
   EXPECT_EQ(alone.operation(), gpu::Operation::launch);
+  EXPECT_EQ(alone.cause(), gpu::Cause::lanes);
+  EXPECT_EQ(alone.record().number[0], HostSite::max_lanes + 1);
   EXPECT_EQ(barrier.sync(fabric), WaitStatus::invalid);
   // Nothing was deposited into the rows that come after.
   const Signals after = *alone.team.signals(1);

@@ -162,6 +162,74 @@ TEST(GpuReport, WrongArgumentsSayWhich) {
   }
 }
 
+// Each cause has a text of its own, with the numbers of its record.
+TEST(GpuReport, EachCauseHasItsNumbers) {
+  using gpu::Cause;
+  using gpu::Operation;
+  struct Case {
+    Operation operation;
+    Cause cause;
+    std::int64_t number[6];
+    std::vector<std::string> words;
+  };
+  const Case cases[] = {
+      {Operation::launch, Cause::lanes, {12}, {"more lanes run, 12,", "the 8 that the world"}},
+      {Operation::launch, Cause::grid, {5, 2}, {"a grid of 5 blocks", "the 2 ranks"}},
+      {Operation::launch, Cause::seat, {9, 1, 4}, {"lane 1 of 4 of rank 9", "3 ranks"}},
+      {Operation::launch,
+       Cause::threads,
+       {0, 256, 128, 7, 1},
+       {"the threads 0 to 255 of its block", "gave the block 128", "thread 7", "Block<N>"}},
+      {Operation::launch, Cause::threads, {32, 64, 128, 7, 16}, {"named barrier 16"}},
+      {Operation::team, Cause::ranks, {}, {"at most 8 ranks", "Ranks::many"}},
+      {Operation::tile, Cause::too_few, {16, 32}, {"a lane of 16 threads", "at least 32"}},
+      {Operation::notify, Cause::rank, {}, {"notify(): rank 5: the team has 3"}},
+      {Operation::wait, Cause::cell, {64}, {"cell 77 of segment 1, which has 64 cells"}},
+      {Operation::tile, Cause::team, {0xbeef}, {"tile: a window of team 0000beef"}},
+      {Operation::window,
+       Cause::segment,
+       {4096, 10, 4, 256, 1024},
+       {"10 elements of 4 bytes at offset 4096 of segment 1", "from 256 to 1024"}},
+      {Operation::tile,
+       Cause::box,
+       {7, 0, 4, 4, 8, 8},
+       {"the box of 4 x 4 at (7, 0) of a window of 8 x 8"}},
+      {Operation::transfer, Cause::box, {0, 60, 1, 5, 1, 64}, {"5 elements from 60 on", "has 64"}},
+      {Operation::packets, Cause::box, {0, 1, 1, 4, 1, 4}, {"4 lines from 1 on", "have 4"}},
+      {Operation::transfer, Cause::overlap, {4, 0, 8}, {"8 elements from 0 to 4 overlap"}},
+  };
+  gpu::World::State state;
+  state.lanes = 8;
+  state.ranks = 3;
+  for (const Case& one : cases) {
+    gpu::ErrorRecord record = record_of(one.operation, WaitStatus::invalid);
+    record.cause = static_cast<std::uint32_t>(one.cause);
+    std::copy(std::begin(one.number), std::end(one.number), record.number);
+    record.peer = 5;
+    record.segment = 1;
+    record.cell = 77;
+    const std::string what = gpu::error_of(state, record).what;
+    for (const std::string& words : one.words)
+      EXPECT_NE(what.find(words), std::string::npos) << what << "\nlacks: " << words;
+  }
+}
+
+TEST(GpuRange, KnowsWhatItHasHandedOut) {
+  gpu::Range range(10, 100);
+  EXPECT_FALSE(range.has(10, 1));
+  ASSERT_EQ(range.take(20, 1), 10U);
+  ASSERT_EQ(range.take(20, 1), 30U);
+  EXPECT_TRUE(range.has(10, 20));
+  EXPECT_TRUE(range.has(15, 15));
+  EXPECT_TRUE(range.has(49, 1));
+  EXPECT_FALSE(range.has(9, 1));
+  EXPECT_FALSE(range.has(10, 21));  // over two pieces
+  EXPECT_FALSE(range.has(50, 1));
+  EXPECT_FALSE(range.has(15, ~std::uint64_t{0}));
+  EXPECT_TRUE(range.give_back(10));
+  EXPECT_FALSE(range.has(10, 1));
+}
+
 TEST(GpuRange, HandsOutAlignedPiecesUntilItIsEmpty) {
   gpu::Range range(10, 100);
   EXPECT_EQ(range.take(5, 8), 16U);

@@ -11,6 +11,7 @@
 #include <random>
 
 #include "gpu/fake_cuda.hpp"
+#include "muster/barrier.hpp"
 #include "muster/fabric/gpu/stream.hpp"
 #include "muster/handoff.hpp"
 
@@ -33,6 +34,87 @@ void expect_refused(const Result<void>& result, const std::string& words,
   ASSERT_FALSE(result.has_value()) << "no error that says: " << words;
   EXPECT_EQ(result.error().code, code);
   EXPECT_NE(result.error().what.find(words), std::string::npos) << result.error().what;
+}
+
+// ---- launches
+
+constexpr gpu::Shape one_lane{.lanes = 1, .threads = 32};
+
+template <class T>
+void kernel_of(gpu::Handle /*handle*/, T /*value*/) {}
+
+template <class T>
+Result<void> launch(gpu::World& world, const T& value) {
+  fake_machine().launches = 0;
+  Result<void> done = world.launch(kernel_of<T>, one_lane, value);
+  EXPECT_EQ(fake_machine().launches, done ? static_cast<int>(world.groups()) : 0);
+  return done;
+}
+
+TEST(GpuLaunch, TakesWhatTheWorldHasMade) {
+  gpu::World world = make_world();
+  const auto window = world.window<float>({3, 5}).value();
+  auto inner = window;
+  inner.offset += 5 * sizeof(float);
+  inner.rows = 2;
+  EXPECT_TRUE(launch(world, window).has_value());
+  EXPECT_TRUE(launch(world, inner).has_value());
+  EXPECT_TRUE(launch(world, WindowRef<float>{}).has_value());  // none
+  EXPECT_TRUE(launch(world, world.window<int>({0}).value()).has_value());
+  EXPECT_TRUE(launch(world, world.rows().value()).has_value());
+  EXPECT_TRUE(launch(world, world.signals(4).value()).has_value());
+  EXPECT_TRUE(launch(world, EpochBarrier(world)).has_value());
+  EXPECT_TRUE(launch(world, SystemBarrier(world)).has_value());
+  EXPECT_TRUE(launch(world, EpochBarrier()).has_value());
+  EXPECT_TRUE(launch(world, 7).has_value());
+}
+
+TEST(GpuLaunch, RefusesWindowsOfAnotherWorldAndFreedOnes) {
+  gpu::World world = make_world();
+  gpu::World other = make_world();
+  const auto window = world.window<float>({3, 5}).value();
+  const auto more = world.window<float>({200}).value();
+  expect_refused(launch(other, window), "parameter 2 of the kernel is a window of team");
+  auto longer = window;
+  longer.rows = 300;
+  expect_refused(launch(world, longer), "300 x 5 elements of 4 bytes");
+  longer.rows = longer.cols = std::int64_t{1} << 32U;
+  expect_refused(launch(world, longer), "this world has none there");
+  auto elsewhere = window;
+  elsewhere.segment = 1;
+  expect_refused(launch(world, elsewhere), "of segment 1");
+  elsewhere = window;
+  elsewhere.offset = 0;  // cells
+  expect_refused(launch(world, elsewhere), "at offset 0 of segment 0");
+  elsewhere.offset = ~std::uint64_t{7};
+  expect_refused(launch(world, elsewhere), "this world has none there");
+  ASSERT_TRUE(world.free(window).has_value());
+  expect_refused(launch(world, window), "freed, or not made by it");
+  EXPECT_TRUE(launch(world, more).has_value());
+  const auto kernel = [](gpu::Handle, int, WindowRef<float>) {};
+  expect_refused(world.launch(+kernel, one_lane, 1, window), "parameter 3 of the kernel");
+}
+
+TEST(GpuLaunch, RefusesCellsThatAreNotThere) {
+  gpu::World world = make_world();
+  const EpochBarrier barrier(world);
+  const Signals signals = world.signals(4).value();
+  expect_refused(launch(world, Signals{Signal{0, 5000}, 1}), "1 cells from 5000 of segment 0");
+  expect_refused(launch(world, Signals{Signal{3, 0}, 1}), "of segment 3");
+  expect_refused(launch(world, Signals{signals.first, 400}), "400 cells");
+  ASSERT_TRUE(world.free(barrier.rows()).has_value());
+  ASSERT_TRUE(world.free(signals).has_value());
+  expect_refused(launch(world, barrier), "freed, or not made by it");
+  expect_refused(launch(world, signals), "freed, or not made by it");
+}
+
+// A kernel that takes part in two teams has windows of both.
+TEST(GpuLaunch, LooksAtNothingWhereThereAreTwoWorlds) {
+  gpu::World world = make_world();
+  gpu::World other = make_world();
+  const auto kernel = [](gpu::Handle, gpu::Handle, WindowRef<float>) {};
+  EXPECT_TRUE(world.launch(+kernel, one_lane, other.handle(0), other.window<float>({3}).value())
+                  .has_value());
 }
 
 // ---- free

@@ -42,7 +42,54 @@ Result<Folded> fold(const std::int64_t* extents, std::size_t count, std::size_t 
   return folded;
 }
 
+Error refuse_argument(std::size_t number, std::string what) {
+  return refuse(fmt::format("parameter {} of the kernel is {}", number, what));
+}
+
 }  // namespace
+
+Result<void> World::check_window(std::size_t number, WindowRef<std::byte> window,
+                                 std::size_t element) const {
+  if (window.team == 0 && window.size() == 0) return {};  // none
+  if (window.team != state_->team)
+    return refuse_argument(
+        number, fmt::format("a window of team {:08x}, and this world is team {:08x}", window.team,
+                            state_->team));
+  const bool whole = window.rows >= 0 && window.cols >= 0;
+  std::int64_t bytes = 0;
+  const bool fits =
+      whole && !__builtin_mul_overflow(window.rows, window.cols, &bytes) &&
+      !__builtin_mul_overflow(bytes, static_cast<std::int64_t>(element), &bytes) &&
+      state_->has_memory(window.segment, window.offset, static_cast<std::uint64_t>(bytes));
+  if (fits) return {};
+  return refuse_argument(
+      number,
+      fmt::format("a window of {} x {} elements of {} bytes at offset {} of segment {}: this "
+                  "world has none there (freed, or not made by it)",
+                  window.rows, window.cols, element, window.offset, window.segment));
+}
+
+Result<void> World::check_cells(std::size_t number, Signal first, std::uint64_t count) const {
+  if (count == 0 || state_->has_cells_at(first, count)) return {};
+  return refuse_argument(number,
+                         fmt::format("{} cells from {} of segment {} on: this world has none there "
+                                     "(freed, or not made by it)",
+                                     count, first.cell, first.segment));
+}
+
+bool World::State::has_memory(std::uint32_t segment, std::uint64_t offset,
+                              std::uint64_t bytes) const {
+  if (segment >= segments.size()) return false;
+  if (segment == 0 && memory != nullptr) return windows.has(offset, bytes);
+  return offset <= segments[segment].bytes && bytes <= segments[segment].bytes - offset;
+}
+
+bool World::State::has_cells_at(Signal first, std::uint64_t count) const {
+  if (first.segment >= segments.size()) return false;
+  if (has_cells && first.segment == cell_segment) return cells.has(first.cell, count);
+  // A pad: rows in memory that somebody else deals out.
+  return (first.cell + count) * cell_bytes <= segments[first.segment].bytes;
+}
 
 bool World::State::has_signal(Signal signal) const {
   const auto within = [&](Signal first, std::uint64_t count) {

@@ -5,7 +5,7 @@
 
 namespace muster::gpu {
 
-Range::Range(std::uint64_t begin, std::uint64_t end) : size_(end - begin) {
+Range::Range(std::uint64_t begin, std::uint64_t end) : begin_(begin), size_(end - begin) {
   if (begin < end) free_.emplace(begin, end);
 }
 
@@ -47,6 +47,13 @@ std::optional<std::uint64_t> Range::length_at(std::uint64_t begin) const {
   const auto piece = taken_.find(begin);
   if (piece == taken_.end()) return std::nullopt;
   return piece->second - begin;
+}
+
+bool Range::has(std::uint64_t begin, std::uint64_t length) const {
+  auto piece = taken_.upper_bound(begin);
+  if (piece == taken_.begin()) return false;
+  --piece;
+  return begin <= piece->second && length <= piece->second - begin;
 }
 
 std::uint64_t Range::left() const {

@@ -65,21 +65,99 @@ std::string waited(const World::State& state, const ErrorRecord& record) {
   return text;
 }
 
-std::string refused(const World::State& state, const ErrorRecord& record) {
+const char* name_of(Operation operation) {
+  switch (operation) {
+    case Operation::notify: return "notify()";
+    case Operation::wait: return "wait(), test() or read()";
+    case Operation::wait_any: return "wait_any()";
+    case Operation::hand: return "hand()";
+    case Operation::take: return "take()";
+    case Operation::counter: return "counter() or set_counter()";
+    case Operation::window: return "local() or address()";
+    case Operation::tile: return "load(), store() or add of a tile";
+    case Operation::transfer: return "put() or get()";
+    case Operation::packets: return "packets";
+    default: return "a kernel";
+  }
+}
+
+// The lane's threads are not those that the launch gave the block.
+std::string unfit(const ErrorRecord& record) {
+  const auto& n = record.number;
+  if (n[4] < 1 || n[4] > 15)
+    return fmt::format("a lane of whole warps meets at the named barrier {}; there are 1 to 15",
+                       n[4]);
+  return fmt::format(
+      "the fabric's lane is the threads {} to {} of its block, and the launch gave the block {} "
+      "(thread {} made the fabric): launch it with as many threads as gpu::Block<N> says; "
+      "gpu::Warp and gpu::Warps<N> need all of their warps",
+      n[0], n[0] + n[1] - 1, n[2], n[3]);
+}
+
+std::string outside(const ErrorRecord& record) {
+  const auto& n = record.number;
   switch (static_cast<Operation>(record.operation)) {
-    case Operation::launch:
-      return fmt::format("more lanes run than the {} that rows were made for", state.lanes);
-    case Operation::team:
+    case Operation::transfer:
+      return fmt::format("{} elements from {} on, of a window that has {}", n[3], n[1], n[5]);
+    case Operation::packets:
+      return fmt::format("{} lines from {} on, of slots that have {}", n[3], n[1], n[4] * n[5]);
+    default:
+      return fmt::format("the box of {} x {} at ({}, {}) of a window of {} x {}", n[2], n[3], n[0],
+                         n[1], n[4], n[5]);
+  }
+}
+
+// What was wrong with an argument, with its numbers.
+std::string wrong(const World::State& state, const ErrorRecord& record) {
+  const auto& n = record.number;
+  switch (static_cast<Cause>(record.cause)) {
+    case Cause::too_few:
+      return fmt::format(
+          "a tile for a lane of {} threads: one of gpu::Block<> wants at least {}, or name the "
+          "threads in the type, gpu::Block<{}>",
+          n[0], n[1], n[0]);
+    case Cause::rank: return fmt::format("rank {}: the team has {}", record.peer, state.ranks);
+    case Cause::cell:
+      return fmt::format("cell {} of segment {}, which has {} cells", record.cell, record.segment,
+                         n[0]);
+    case Cause::team:
+      return fmt::format("a window of team {:08x}: this one is {:08x}", n[0], state.team);
+    case Cause::segment:
+      return fmt::format(
+          "a window of {} elements of {} bytes at offset {} of segment {}, whose windows lie from "
+          "{} to {}",
+          n[1], n[2], n[0], record.segment, n[3], n[4]);
+    case Cause::box: return outside(record);
+    case Cause::overlap:
+      return fmt::format("within a rank: {} elements from {} to {} overlap; they must be apart",
+                         n[2], n[1], n[0]);
+    default: return "an argument that does not exist";
+  }
+}
+
+std::string refused(const World::State& state, const ErrorRecord& record) {
+  const auto& n = record.number;
+  switch (static_cast<Cause>(record.cause)) {
+    case Cause::lanes:
+      return fmt::format("more lanes run, {}, than the {} that the world was made for", n[0],
+                         state.lanes);
+    case Cause::grid:
+      return fmt::format(
+          "a grid of {} blocks: they cannot be dealt out evenly to the {} ranks of "
+          "the launch",
+          n[0], n[1]);
+    case Cause::seat:
+      return fmt::format("a fabric for lane {} of {} of rank {}: the team has {} ranks", n[1], n[2],
+                         n[0], state.ranks);
+    case Cause::threads: return unfit(record);
+    case Cause::ranks:
       return fmt::format(
           "the kernel is for at most {} ranks and the team has {}: make its fabric "
           "a gpu::Fabric<..., gpu::Ranks::many>",
           near_ranks, state.ranks);
-    case Operation::window: return "a window of another team, or a rank that does not exist";
-    case Operation::tile:
-      return "a tile outside of its window or of another team's, or a lane of too few threads";
-    case Operation::packets: return "packets outside of their slots, or slots of another team";
-    case Operation::transfer: return "a transfer outside of its window, or of another team's";
-    default: return "a signal or a rank that does not exist";
+    default:
+      return fmt::format("{}: {}", name_of(static_cast<Operation>(record.operation)),
+                         wrong(state, record));
   }
 }
 

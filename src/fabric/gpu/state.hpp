@@ -33,8 +33,12 @@ class Range {
   [[nodiscard]] std::uint64_t left() const;     // in all free pieces
   [[nodiscard]] std::uint64_t longest() const;  // free piece
   [[nodiscard]] std::uint64_t size() const { return size_; }
+  [[nodiscard]] std::uint64_t begin() const { return begin_; }
+  // Are these units within one piece that was taken?
+  [[nodiscard]] bool has(std::uint64_t begin, std::uint64_t length) const;
 
  private:
+  std::uint64_t begin_ = 0;
   std::uint64_t size_ = 0;
   std::map<std::uint64_t, std::uint64_t> free_;   // begin to end; no two touch
   std::map<std::uint64_t, std::uint64_t> taken_;  // begin to end
@@ -66,6 +70,10 @@ struct World::State {
   [[nodiscard]] Result<std::uint32_t> take_cells(std::uint32_t count, const char* what);
   // Is the cell one of rows or signals that this world has handed out and not taken back?
   [[nodiscard]] bool has_signal(Signal signal) const;
+  // Are there such bytes, or cells, and has the world handed them out, where it is it that does?
+  [[nodiscard]] bool has_memory(std::uint32_t segment, std::uint64_t offset,
+                                std::uint64_t bytes) const;
+  [[nodiscard]] bool has_cells_at(Signal first, std::uint64_t count) const;
 
   std::uint32_t ranks = 0;
   std::uint32_t lanes = 0;
@@ -73,6 +81,7 @@ struct World::State {
   bool verify = false;
   std::atomic<bool> noted_checks = false;  // that a kernel has none
   std::chrono::nanoseconds deadline{0};
+  OnExpiry on_expiry = OnExpiry::fail;
   std::vector<Group> groups;
   std::vector<Bases> segments;
   std::unique_ptr<Memory> memory;  // that of segment 0, where muster allocated it

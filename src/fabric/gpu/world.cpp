@@ -85,6 +85,7 @@ void lay_out(World::State& state, const WorldOptions& options) {
   state.windows = Range(cells, cells + options.bytes);
   state.lanes = options.lanes;
   state.deadline = options.deadline;
+  state.on_expiry = options.on_expiry;
   state.verify = options.verify.value_or(verify_by_default());
 }
 
@@ -214,6 +215,7 @@ Result<World> World::attach(const AttachOptions& options) {
     state->board = std::make_unique<Board>(state->ranks);
     state->lanes = options.lanes;
     state->deadline = options.deadline;
+    state->on_expiry = options.on_expiry;
     state->verify = options.verify.value_or(verify_by_default());
     state->equip_groups();
     return World(std::move(state));
@@ -268,6 +270,8 @@ Handle World::handle(std::uint32_t number) const {
   handle.max_lanes = state_->lanes;
   handle.team = state_->team;
   handle.verify = state_->verify ? 1 : 0;
+  handle.retries = state_->on_expiry == OnExpiry::retry ? 1 : 0;
+  handle.cells_end = state_->memory != nullptr ? state_->windows.begin() : 0;
   handle.deadline_ns =
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, state_->deadline.count()));
   handle.stop = state_->board->stop_in_kernels();

@@ -29,6 +29,7 @@ struct Place {
 struct Trouble {
   Operation operation = Operation::none;
   WaitStatus status = WaitStatus::invalid;
+  Cause cause = Cause::none;
   std::uint32_t peer = unknown;
   std::uint32_t segment = unknown;
   std::uint32_t cell = unknown;
@@ -36,6 +37,21 @@ struct Trouble {
   std::uint32_t compare = unknown;
   std::uint32_t expected = unknown;
 };
+
+// Beside it, in the order that Cause says.
+struct Numbers {
+  std::int64_t number[6] = {};
+};
+
+// Of segment 0 of a world that has memory of its own, cells are the front and windows the rest.
+[[nodiscard]] MUSTER_FN inline std::uint64_t windows_from(const Handle& handle,
+                                                          std::uint32_t segment) {
+  return segment == 0 ? handle.cells_end : 0;
+}
+[[nodiscard]] MUSTER_FN inline std::uint64_t cells_of(const Handle& handle, std::uint32_t segment) {
+  const std::uint64_t end = windows_from(handle, segment);
+  return (end > 0 ? end : handle.segments[segment].bytes) / cell_bytes;
+}
 
 // Of which rank's memory, and where, a cell is: looked up, so that a wait need not keep it.
 [[nodiscard]] MUSTER_FN inline Trouble about(const Handle& handle, std::uint32_t rank,
@@ -56,13 +72,15 @@ struct Trouble {
 }
 
 // Writes the rank's record, unless an earlier failure has.
-[[gnu::noinline]] MUSTER_FN inline void record(const Handle& handle, Place place, Trouble trouble) {
+MUSTER_FN inline void write(const Handle& handle, Place place, Trouble trouble,
+                            const Numbers* numbers) {
   if (handle.records == nullptr || handle.claims == nullptr) return;
   // Relaxed: it only elects the writer. In device memory, for the bus may have no atomics.
   if (Relaxed::swap(&handle.claims[place.rank], 0, 1) != 0) return;
   ErrorRecord& record = handle.records[place.rank];
   record.status = static_cast<std::uint32_t>(trouble.status);
   record.operation = static_cast<std::uint32_t>(trouble.operation);
+  record.cause = static_cast<std::uint32_t>(trouble.cause);
   record.rank = place.rank;
   record.lane = place.lane;
   record.block = place.block();
@@ -73,20 +91,80 @@ struct Trouble {
   record.seen = trouble.seen;
   record.compare = trouble.compare;
   record.expected = trouble.expected;
+  if (numbers != nullptr)
+    for (int i = 0; i < 6; ++i) record.number[i] = numbers->number[i];
   record.at = nanoseconds();
   // Pairs with the host's acquire load of `complete`.
   Access<Order::release, Scope::system>::store(&record.complete, 1);
 }
 
+// Ends every wait of the team. Relaxed: it carries nothing. Pairs with Watch::look.
+MUSTER_FN inline void stop_all(const Handle& handle) {
+  if (handle.stop != nullptr)
+    Relaxed::store(handle.stop, static_cast<std::uint32_t>(WaitStatus::aborted));
+}
+
+// Records a wait that failed. An expired one fails the team, unless that was made to go
+// on.
+[[gnu::noinline]] MUSTER_FN inline void give_up(const Handle& handle, Place place,
+                                                Trouble trouble) {
+  write(handle, place, trouble, nullptr);
+  if (trouble.status == WaitStatus::expired && handle.retries == 0) stop_all(handle);
+}
+
 // Records what this lane did wrong and ends every wait of the team: the peers will not get what
 // they wait for.
 [[gnu::noinline]] MUSTER_FN inline WaitStatus refuse(const Handle& handle, Place place,
-                                                     Trouble trouble) {
-  record(handle, place, trouble);
-  // Relaxed: it carries nothing. Pairs with Watch::look.
-  if (handle.stop != nullptr)
-    Relaxed::store(handle.stop, static_cast<std::uint32_t>(WaitStatus::aborted));
+                                                     Trouble trouble, Numbers numbers) {
+  write(handle, place, trouble, &numbers);
+  stop_all(handle);
   return trouble.status;
+}
+
+// A kernel that is not for this launch, or this team.
+[[gnu::noinline]] MUSTER_FN inline WaitStatus refuse_launch(const Handle& handle, Place place,
+                                                            std::uint32_t lanes) {
+  if (lanes == 0) {
+    Numbers numbers{{0, handle.ranks_here}};
+#if defined(__CUDA_ARCH__)
+    numbers.number[0] = blocks_in_grid();
+#endif
+    return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::grid}, numbers);
+  }
+  if (place.rank >= handle.ranks || place.lane >= lanes) {
+    const Numbers numbers{{place.rank, place.lane, lanes}};
+    place.rank = handle.first_rank;  // there is no other whose record it could be
+    return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::seat}, numbers);
+  }
+  if (lanes > handle.max_lanes)
+    return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::lanes},
+                  {{lanes}});
+  return refuse(handle, place, {.operation = Operation::team, .cause = Cause::ranks}, {});
+}
+
+// The lane would be the threads from `first` on of its block, which has others.
+[[gnu::noinline]] MUSTER_FN inline WaitStatus refuse_threads(const Handle& handle, Place place,
+                                                             std::uint32_t first,
+                                                             std::uint32_t threads,
+                                                             std::uint32_t barrier) {
+  return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::threads},
+                {{first, threads, threads_in_block(), thread_in_block(), barrier}});
+}
+
+[[gnu::noinline]] MUSTER_FN inline WaitStatus refuse_tile(const Handle& handle, Place place,
+                                                          std::uint32_t threads,
+                                                          std::uint32_t least) {
+  return refuse(handle, place, {.operation = Operation::tile, .cause = Cause::too_few},
+                {{threads, least}});
+}
+
+// A transfer within a rank, of elements that are both read and written.
+[[gnu::noinline]] MUSTER_FN inline WaitStatus refuse_overlap(const Handle& handle, Place place,
+                                                             std::int64_t to_at,
+                                                             std::int64_t from_at,
+                                                             std::int64_t count) {
+  return refuse(handle, place, {.operation = Operation::transfer, .cause = Cause::overlap},
+                {{to_at, from_at, count}});
 }
 
 // The checks return ok or `invalid`. None of them is inlined: they run where the team was made with
@@ -96,29 +174,45 @@ struct Trouble {
                                                          Operation operation, Signal signal,
                                                          Rank peer) {
   if (handle.verify == 0) return WaitStatus::ok;
-  const bool exists = signal.segment < max_segments && std::uint64_t{signal.cell} * cell_bytes <
-                                                           handle.segments[signal.segment].bytes;
+  const std::uint64_t cells = signal.segment < max_segments ? cells_of(handle, signal.segment) : 0;
+  const bool exists = signal.cell < cells;
   if (exists && peer.value < handle.ranks) return WaitStatus::ok;
-  return refuse(
-      handle, place,
-      {.operation = operation, .peer = peer.value, .segment = signal.segment, .cell = signal.cell});
+  return refuse(handle, place,
+                {.operation = operation,
+                 .cause = exists ? Cause::rank : Cause::cell,
+                 .peer = peer.value,
+                 .segment = signal.segment,
+                 .cell = signal.cell},
+                {{static_cast<std::int64_t>(cells)}});
 }
 
-// `window` and `box` in bytes.
+// Box and window in elements, of `element` bytes.
 [[gnu::noinline]] MUSTER_FN inline WaitStatus check_box(const Handle& handle, Place place,
                                                         Operation operation,
                                                         WindowRef<std::byte> window, Rank peer,
-                                                        Box box) {
-  if (handle.verify == 0) return WaitStatus::ok;
-  const bool known = window.team == handle.team && window.segment < max_segments &&
-                     peer.value < handle.ranks &&
-                     window.offset + static_cast<std::uint64_t>(window.size()) <=
-                         handle.segments[window.segment].bytes;
-  const bool within = box.row >= 0 && box.col >= 0 && box.rows >= 0 && box.cols >= 0 &&
-                      box.rows <= window.rows - box.row && box.cols <= window.cols - box.col;
-  if (known && within) return WaitStatus::ok;
-  return refuse(handle, place,
-                {.operation = operation, .peer = peer.value, .segment = window.segment});
+                                                        Box box, std::uint64_t element) {
+  Trouble trouble{.operation = operation, .peer = peer.value, .segment = window.segment};
+  const auto wrong = [&](Cause cause, Numbers numbers) {
+    trouble.cause = cause;
+    return refuse(handle, place, trouble, numbers);
+  };
+  if (peer.value >= handle.ranks) return wrong(Cause::rank, {});
+  if (window.team != handle.team) return wrong(Cause::team, {{window.team}});
+  const bool exists = window.segment < max_segments;
+  const std::uint64_t end = exists ? handle.segments[window.segment].bytes : 0;
+  const std::uint64_t begin = exists ? windows_from(handle, window.segment) : 0;
+  const bool inside =
+      window.rows >= 0 && window.cols >= 0 && window.offset >= begin && window.offset <= end;
+  const auto room = static_cast<std::int64_t>(inside ? (end - window.offset) / element : 0);
+  if (!inside || (window.cols > 0 && window.rows > room / window.cols))
+    return wrong(Cause::segment,
+                 {{static_cast<std::int64_t>(window.offset), window.size(),
+                   static_cast<std::int64_t>(element), static_cast<std::int64_t>(begin),
+                   static_cast<std::int64_t>(end)}});
+  if (box.row >= 0 && box.col >= 0 && box.rows >= 0 && box.cols >= 0 &&
+      box.rows <= window.rows - box.row && box.cols <= window.cols - box.col)
+    return WaitStatus::ok;
+  return wrong(Cause::box, {{box.row, box.col, box.rows, box.cols, window.rows, window.cols}});
 }
 
 }  // namespace muster::gpu::detail

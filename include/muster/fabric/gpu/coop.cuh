@@ -1,7 +1,9 @@
 // Which threads make up a lane: Thread, Warp, Warps<N>, Block<N>.
 //
 // Each says how its threads meet, and how they wait and meet in one. Meeting orders memory between
-// the threads of the lane; it does not reach beyond the block.
+// the threads of the lane; it does not reach beyond the block. fits() says whether the block, as it
+// was launched, has the lane's threads, and the calling one among them; first() is the thread of
+// the block that the lane begins with.
 #pragma once
 
 #include <cstdint>
@@ -190,6 +192,8 @@ struct Thread {
 
   [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return 0; }
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return 1; }
+  [[nodiscard]] MUSTER_FN static bool fits() { return true; }
+  [[nodiscard]] MUSTER_FN std::uint32_t first() const { return 0; }
   MUSTER_FN void meet() const { asm volatile("" ::: "memory"); }
   [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const { return status; }
   template <class Seen>
@@ -201,6 +205,7 @@ struct Thread {
   }
   template <detail::Broadcastable T>
   [[nodiscard]] MUSTER_FN T broadcast(T value) const {
+    meet();
     return value;
   }
 };
@@ -211,6 +216,13 @@ struct Warp {
 
   [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return detail::thread_in_warp(); }
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return static_threads; }
+  // The last warp may be short.
+  [[nodiscard]] MUSTER_FN bool fits() const {
+    return first() + static_threads <= detail::threads_in_block();
+  }
+  [[nodiscard]] MUSTER_FN std::uint32_t first() const {
+    return detail::first_of_warp(detail::thread_in_block());
+  }
   MUSTER_FN void meet() const { detail::meet_in_warp(static_threads); }
   [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const {
     return detail::worst_in_warp(status, static_threads);
@@ -237,9 +249,14 @@ struct Warps {
   std::uint32_t barrier = 1;
 
   [[nodiscard]] MUSTER_FN std::uint32_t thread() const {
-    return detail::thread_in_block() - first_warp * detail::warp_threads;
+    return detail::thread_in_block() - first();
   }
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return static_threads; }
+  [[nodiscard]] MUSTER_FN bool fits() const {
+    return thread() < static_threads && first() + static_threads <= detail::threads_in_block() &&
+           barrier != detail::whole_block && barrier < detail::named_barriers;
+  }
+  [[nodiscard]] MUSTER_FN std::uint32_t first() const { return first_warp * detail::warp_threads; }
   MUSTER_FN void meet() const { detail::meet_at(barrier, static_threads); }
   [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const {
     return detail::worst_at(barrier, static_threads, status);
@@ -257,9 +274,10 @@ struct Warps {
 };
 
 // The block. Block<N> knows its size when it is compiled, so that tiles fit into registers; Block<>
-// takes it from the launch. Either is the block's true size.
+// takes it from the launch.
 template <std::uint32_t count = 0>
 struct Block {
+  static_assert(count <= 1024, "a block has at most 1024 threads");
   static constexpr std::uint32_t static_threads = count;
 
   [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return detail::thread_in_block(); }
@@ -267,6 +285,11 @@ struct Block {
     if constexpr (count > 0) return count;
     return detail::threads_in_block();
   }
+  [[nodiscard]] MUSTER_FN static bool fits() {
+    if constexpr (count > 0) return detail::threads_in_block() == count;
+    return true;
+  }
+  [[nodiscard]] MUSTER_FN std::uint32_t first() const { return 0; }
   MUSTER_FN void meet() const {
     // A block of one warp need not go through the block's barrier unit.
     if (threads() <= detail::warp_threads) return detail::meet_in_warp(threads());

@@ -35,6 +35,11 @@ namespace muster::gpu {
 // A wait polls. It looks at the abort word and at its deadline after some 6 us, and then every
 // 30 us. The first failure of each rank is recorded for the host (World::error).
 //
+// Looked at in every kernel, for it costs nothing that can be measured: that the launch has the
+// lane's threads (Block<256> in blocks of 128 ends at once and is reported), no more lanes than the
+// world and no more ranks than the type; and the windows, ranks and runs of put and get. Everything
+// else (cells, ranks, boxes of tiles, packets, address and local) only with `checks`.
+//
 // `team` says whether the team may have more than near_ranks (8) ranks: their addresses take a load
 // from device memory. `checks` whether the kernel can check its arguments (see checks_compiled).
 template <class Coop = Block<>, Ranks team = Ranks::few, bool checks = checks_compiled>
@@ -48,7 +53,10 @@ class Fabric {
 
   // For kernels that deal out ranks and lanes in another way: lane k of every rank must run.
   MUSTER_FN Fabric(const Handle& handle, Seat seat, Coop coop = {})
-      : coop_(coop), reach_(handle, seat, coop.thread()) {}
+      : coop_(coop), reach_(handle, seat, coop.thread()) {
+    if (!coop_.fits()) [[unlikely]]
+      reach_.end(detail::refuse_threads(handle, place(), coop_.first(), threads(), named(coop_)));
+  }
 
   // ---- identity and meeting
 
@@ -78,6 +86,17 @@ class Fabric {
   [[nodiscard]] MUSTER_FN T broadcast(T value) {
     complete_loads();
     return coop_.broadcast(value);
+  }
+
+  // Waits between the two share one deadline: see muster::OneCall. No clock is read before one of
+  // them turns slow.
+  MUSTER_FN bool begin_call() {
+    const bool inner = since_ != detail::no_call;
+    if (!inner) since_ = detail::not_slow;
+    return inner;
+  }
+  MUSTER_FN void end_call(bool inner) {
+    if (!inner) since_ = detail::no_call;
   }
 
   // ---- signals and counters
@@ -128,18 +147,21 @@ class Fabric {
       const auto seen = [&] { return satisfies(Poll::load(target.word), compare, value); };
       if (!reach_.careful() && coop_.await(count, seen)) [[likely]]
         return WaitStatus::ok;
-      const WaitStatus status = wait_out<Poll>(reach_.handle(), place(), target.word, compare,
-                                               value, count, reach_.status(), coop_);
-      reach_.become(status);
-      return status;
+      const detail::LongWait end = wait_out<Poll>(reach_.handle(), place(), target.word, compare,
+                                                  value, count, reach_.status(), since_, coop_);
+      since_ = end.since;
+      reach_.become(end.status);
+      return reach_.note(end.status);
     });
   }
 
   WaitStatus MUSTER_FN test(Signal signal, Compare compare, std::uint32_t value,
                             Order order = Order::acquire, Scope scope = Scope::system) {
     if (!ready(Operation::wait, signal)) return reach_.status();
-    return satisfies(read(signal, order, scope), compare, value) ? WaitStatus::ok
-                                                                 : WaitStatus::pending;
+    if (satisfies(read(signal, order, scope), compare, value)) return WaitStatus::ok;
+    // A loop of tests ends where the team has failed, as a wait does.
+    if (++tests_ % detail::polls_between_looks != 0) return WaitStatus::pending;
+    return detail::failure_or_pending(reach_.handle());
   }
 
   // The record of a failed one names the first condition.
@@ -147,7 +169,8 @@ class Fabric {
                                Order order = Order::acquire, Scope scope = Scope::system) {
     for (std::uint32_t i = 0; i < count; ++i)
       if (!ready(Operation::wait_any, conditions[i].signal)) return {reach_.status(), 0};
-    detail::Watch watch(reach_.handle());
+    detail::Watch watch(reach_.handle(), since_);
+    since_ = watch.since();
     WaitStatus status = WaitStatus::ok;
     for (int polls = 1; status == WaitStatus::ok; ++polls) {
       for (std::uint32_t i = 0; i < count; ++i)
@@ -164,8 +187,8 @@ class Fabric {
       trouble.compare = static_cast<std::uint32_t>(conditions[0].compare);
       trouble.expected = conditions[0].value;
     }
-    detail::record(reach_.handle(), place(), trouble);
-    return {status, 0};
+    detail::give_up(reach_.handle(), place(), trouble);
+    return {reach_.note(status), 0};
   }
 
   [[nodiscard]] MUSTER_FN std::uint32_t read(Signal signal, Order order = Order::relaxed,
@@ -233,8 +256,9 @@ class Fabric {
   [[nodiscard]] MUSTER_FN Tile<T, R, C, Coop::static_threads> tile() {
     using Result = Tile<T, R, C, Coop::static_threads>;
     // A lane of fewer threads than each thread keeps room for would drop elements.
-    if (Coop::static_threads == 0 && threads() < Result::least_threads)
-      reach_.settle(detail::refuse(reach_.handle(), place(), {.operation = Operation::tile}));
+    if (Coop::static_threads == 0 && threads() < Result::least_threads) [[unlikely]]
+      reach_.settle(
+          detail::refuse_tile(reach_.handle(), place(), threads(), Result::least_threads));
     return Result(thread(), threads());
   }
 
@@ -277,14 +301,16 @@ class Fabric {
         !admit(Operation::packets, slots, rank(), Box{0, at, 1, Tile::packet_lines}))
       return reach_.status();
     return detail::wait_until(
-        reach_.handle(), [&] { return tile.take_packets(reach_.packets(slots, rank(), at), flag); },
+        reach_.handle(), since_,
+        [&] { return tile.take_packets(reach_.packets(slots, rank(), at), flag); },
         [&](WaitStatus status) {
-          detail::record(reach_.handle(), place(),
-                         {.operation = Operation::packets,
-                          .status = status,
-                          .segment = slots.segment,
-                          .compare = static_cast<std::uint32_t>(Compare::eq),
-                          .expected = flag});
+          (void)reach_.note(status);
+          detail::give_up(reach_.handle(), place(),
+                          {.operation = Operation::packets,
+                           .status = status,
+                           .segment = slots.segment,
+                           .compare = static_cast<std::uint32_t>(Compare::eq),
+                           .expected = flag});
         });
   }
 
@@ -301,13 +327,13 @@ class Fabric {
   template <class T>
   MUSTER_FN void put(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
                      std::int64_t from_at, std::int64_t count) {
-    put_async(to, peer, to_at, from, from_at, count);
+    copy(to, peer, to_at, from, rank(), from_at, count);
     converge();
   }
   template <class T>
   MUSTER_FN void get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
                      std::int64_t from_at, std::int64_t count) {
-    get_async(to, to_at, from, peer, from_at, count);
+    copy(to, rank(), to_at, from, peer, from_at, count);
     converge();
   }
   template <class T>
@@ -319,12 +345,15 @@ class Fabric {
     if (thread() == 0) notify(signal, peer, value, op);
   }
 
-  // The threads do the copying, so these are done on return but for the meeting, which flush makes.
+  // The threads do the copying, so nothing is under way on return, and the end of a kernel has
+  // nothing to complete. A later release notify to `peer` carries the put, whichever thread makes
+  // it (contract 1): so the threads meet here, too.
   template <class T>
   MUSTER_FN void put_async(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
                            std::int64_t from_at, std::int64_t count) {
-    copy(to, peer, to_at, from, rank(), from_at, count);
+    put(to, peer, to_at, from, from_at, count);
   }
+  // But for the meeting, which flush makes: no notify speaks for a get that is not flushed.
   template <class T>
   MUSTER_FN void get_async(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
                            std::int64_t from_at, std::int64_t count) {
@@ -340,6 +369,11 @@ class Fabric {
     return reach_.cell(signal.segment, signal.cell, owner.value);
   }
   [[nodiscard]] MUSTER_FN detail::Place place() const { return reach_.place(thread()); }
+  // The named barrier of a lane of whole warps; of another, any that is one.
+  [[nodiscard]] MUSTER_FN static std::uint32_t named([[maybe_unused]] const Coop& coop) {
+    if constexpr (requires { coop.barrier; }) return coop.barrier;
+    return 1;
+  }
 
   MUSTER_FN void deposit(std::uint32_t* word, std::uint32_t value, NotifyOp op, Order order,
                          Scope scope) {
@@ -355,13 +389,13 @@ class Fabric {
   // The rest of a wait_converge that takes long: called by all threads of the lane, so that where
   // it is called from, none of them goes a way of its own.
   template <class Poll>
-  [[gnu::noinline]] MUSTER_FN static WaitStatus wait_out(const Handle& handle, detail::Place place,
-                                                         std::uint32_t* word, Compare compare,
-                                                         std::uint32_t value, std::uint32_t count,
-                                                         WaitStatus status, Coop coop) {
+  [[gnu::noinline]] MUSTER_FN static detail::LongWait wait_out(
+      const Handle& handle, detail::Place place, std::uint32_t* word, Compare compare,
+      std::uint32_t value, std::uint32_t count, WaitStatus status, std::uint64_t since, Coop coop) {
+    detail::LongWait end{status, since};
     if (place.thread < count && status == WaitStatus::ok)
-      status = detail::wait_longer<Poll, Operation::wait>(handle, place, word, compare, value);
-    return coop.meet(status);
+      end = detail::wait_longer<Poll, Operation::wait>(handle, place, word, compare, value, since);
+    return {coop.meet(end.status), end.since};
   }
 
   template <Operation operation>
@@ -369,8 +403,8 @@ class Fabric {
                                Order order, Scope scope) {
     // An acquire pairs with the peer's release notify.
     return detail::with_access<Order::acquire>(acquire_part(order), scope, [&](auto access) {
-      return detail::wait_for<decltype(access), operation>(reach_.handle(), place(), word, compare,
-                                                           value);
+      return reach_.note(detail::wait_for<decltype(access), operation>(
+          reach_.handle(), place(), word, compare, value, since_));
     });
   }
 
@@ -381,9 +415,12 @@ class Fabric {
     if (!reach_.admit_run(thread(), to, to_rank, to_at, count) ||
         !reach_.admit_run(thread(), from, from_rank, from_at, count))
       return;
-    detail::copy_run(reinterpret_cast<std::byte*>(reach_.data(to, to_rank) + to_at),
-                     reinterpret_cast<const std::byte*>(reach_.data(from, from_rank) + from_at),
-                     count * static_cast<std::int64_t>(sizeof(T)), thread(), threads());
+    auto* const target = reinterpret_cast<std::byte*>(reach_.data(to, to_rank) + to_at);
+    const auto* const source =
+        reinterpret_cast<const std::byte*>(reach_.data(from, from_rank) + from_at);
+    const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
+    if (!reach_.apart(thread(), target, source, to_at, from_at, count, bytes)) return;
+    detail::copy_run(target, source, bytes, thread(), threads());
   }
 
   [[nodiscard]] MUSTER_FN bool admit(Operation operation, Signal signal, Rank peer) {
@@ -407,6 +444,8 @@ class Fabric {
   [[no_unique_address]] Coop coop_;
   detail::Reach<team, checks> reach_;
   std::uint32_t loading_ = 0;  // digest of tiles loaded since the last converge
+  std::uint64_t since_ = detail::no_call;
+  int tests_ = 0;  // that said pending
 };
 
 }  // namespace muster::gpu

@@ -64,6 +64,23 @@ enum class Operation : std::uint32_t {
   packets
 };
 
+// What was wrong with it, and which numbers the record holds.
+enum class Cause : std::uint32_t {
+  none,
+  lanes,    // more run than rows were made for: lanes
+  grid,     // blocks that cannot be dealt out evenly to the ranks: blocks, ranks of the launch
+  seat,     // no such rank or lane: rank, lane, lanes
+  threads,  // the block has not the lane's: its first, how many, the block's, the caller, barrier
+  ranks,    // a kernel for few
+  too_few,  // for a tile: the lane's threads, the least
+  rank,     // no such peer
+  cell,     // none such: the segment's cells
+  team,     // a window of another team: its team
+  segment,  // a window in no memory of the team: offset, elements, their bytes; where windows lie
+  box,      // outside of the window: row, col, rows, cols; the window's rows, cols
+  overlap,  // of a transfer's two ends: the target's first element, the source's, how many
+};
+
 // The first failure of a rank, written by a kernel into host memory. Fields that are not known are
 // `unknown`.
 struct ErrorRecord {
@@ -80,8 +97,9 @@ struct ErrorRecord {
   std::uint32_t seen;
   std::uint32_t compare;  // a Compare
   std::uint32_t expected;
-  std::uint32_t unused;
-  std::uint64_t at;  // %globaltimer, ns: the earliest record of a team is the cause
+  std::uint32_t cause;
+  std::uint64_t at;        // %globaltimer, ns: the earliest record of a team is the cause
+  std::int64_t number[6];  // see Cause
 };
 
 // A kernel takes it as `const __grid_constant__ muster::gpu::Handle handle`: without the qualifier
@@ -96,13 +114,15 @@ struct Handle {
   std::uint32_t ranks_here = 1;  // ranks that share the launch
   std::uint32_t max_lanes = 0;   // rows were made for so many; a kernel of more ends at once
   std::uint32_t team = 0;
-  std::uint32_t verify = 0;  // 1: arguments are checked, in kernels that can
-  std::uint32_t zero = 0;    // always 0, unknown to the compiler (see Fabric::converge)
+  std::uint32_t verify = 0;   // 1: arguments are checked, in kernels that can
+  std::uint32_t zero = 0;     // always 0, unknown to the compiler (see Fabric::converge)
+  std::uint32_t retries = 0;  // 1: an expired wait does not fail the team
   Segment segments[max_segments];
   std::uint64_t deadline_ns = 0;    // 0: waits have none
   std::uint32_t* stop = nullptr;    // in host memory: 0, or the WaitStatus that ends every wait
   std::uint32_t* claims = nullptr;  // device memory, by rank: 0 until the rank's record is taken
   ErrorRecord* records = nullptr;   // host memory, by rank
+  std::uint64_t cells_end = 0;      // in segment 0, bytes of cells before the windows; 0: they mix
 };
 
 }  // namespace muster::gpu

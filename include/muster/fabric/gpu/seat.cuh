@@ -22,6 +22,8 @@ namespace detail {
                                                                     std::uint32_t ranks_here) {
   const std::uint32_t lanes = blocks_in_grid() / ranks_here;
   const std::uint32_t block = block_in_grid();
+  // Blocks that are left over belong to nobody: the launch is refused, by all of its blocks.
+  if (lanes * ranks_here != blocks_in_grid()) return {Rank{first_rank}, Lane{0}, 0};
   return {Rank{first_rank + block / lanes}, Lane{block % lanes}, lanes};
 }
 

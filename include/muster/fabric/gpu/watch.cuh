@@ -19,9 +19,21 @@ inline constexpr int polls_between_looks = 160;
 // A look takes two turns: the abort word is asked for in one and judged in the next. To wait for it
 // (2 us, and 100 us where 132 lanes ask at once) would keep the peers waiting, which would then
 // look too and keep this rank waiting, and so on for ever.
+//
+// `since` is when the first wait of the lane's call turned slow, in ns, or one of these: the call
+// has one deadline (muster::OneCall).
+inline constexpr std::uint64_t no_call = 0;
+inline constexpr std::uint64_t not_slow = 1;
+
 class Watch {
  public:
-  MUSTER_FN explicit Watch(const Handle& handle) : handle_(handle), begin_(nanoseconds()) {}
+  MUSTER_FN Watch(const Handle& handle, std::uint64_t since)
+      : handle_(handle), since_(since), begin_(since > not_slow ? since : nanoseconds()) {}
+
+  // What the call's next wait is given.
+  [[nodiscard]] MUSTER_FN std::uint64_t since() const {
+    return since_ == no_call ? no_call : begin_;
+  }
 
   // ok: go on waiting.
   [[nodiscard]] MUSTER_FN WaitStatus look() {
@@ -38,18 +50,37 @@ class Watch {
 
  private:
   const Handle& handle_;
+  std::uint64_t since_;
   std::uint64_t begin_;
   std::uint32_t stop_ = 0;
 };
 
+// How a wait ended that took long.
+struct LongWait {
+  WaitStatus status;
+  std::uint64_t since;
+};
+
+// What a test says that found nothing.
+[[nodiscard, gnu::noinline]] MUSTER_FN inline WaitStatus failure_or_pending(const Handle& handle) {
+#if !defined(__CUDA_ARCH__)
+  std::this_thread::yield();
+#endif
+  // Relaxed: nothing follows from it but the end of the wait.
+  const std::uint32_t stop = handle.stop != nullptr ? Relaxed::load(handle.stop) : 0;
+  return stop != 0 ? WaitStatus{stop} : WaitStatus::pending;
+}
+
 // Blocks until poll() holds; failed(status) is told where it never did.
 template <class Poll, class Failed>
-MUSTER_FN WaitStatus wait_until(const Handle& handle, Poll&& poll, Failed&& failed) {
+MUSTER_FN WaitStatus wait_until(const Handle& handle, std::uint64_t& since, Poll&& poll,
+                                Failed&& failed) {
   int polls = opaque(first_polls);
   for (int i = 0; i < polls; ++i)
     if (poll()) return WaitStatus::ok;
   polls = opaque(polls_between_looks);
-  Watch watch(handle);
+  Watch watch(handle, since);
+  since = watch.since();
   WaitStatus status = WaitStatus::ok;
   while (status == WaitStatus::ok) {
     for (int i = 0; i < polls; ++i)
@@ -63,17 +94,17 @@ MUSTER_FN WaitStatus wait_until(const Handle& handle, Poll&& poll, Failed&& fail
 // Goes on where the first polls of a wait on one cell ended. `Poll` gives the order and the scope.
 // Takes little more than what a wait has in registers: what it says of a failure it looks up.
 template <class Poll, Operation operation>
-[[gnu::noinline]] MUSTER_FN WaitStatus wait_longer(const Handle& handle, Place place,
-                                                   std::uint32_t* word, Compare compare,
-                                                   std::uint32_t value) {
-  Watch watch(handle);
+[[gnu::noinline]] MUSTER_FN LongWait wait_longer(const Handle& handle, Place place,
+                                                 std::uint32_t* word, Compare compare,
+                                                 std::uint32_t value, std::uint64_t since) {
+  Watch watch(handle, since);
   const int polls = opaque(polls_between_looks);
   std::uint32_t seen = 0;
   WaitStatus status = WaitStatus::ok;
   while (status == WaitStatus::ok) {
     for (int i = 0; i < polls; ++i) {
       seen = Poll::load(word);
-      if (satisfies(seen, compare, value)) return WaitStatus::ok;
+      if (satisfies(seen, compare, value)) return {WaitStatus::ok, watch.since()};
     }
     status = watch.look();
   }
@@ -82,18 +113,21 @@ template <class Poll, Operation operation>
   trouble.seen = seen;
   trouble.compare = static_cast<std::uint32_t>(compare);
   trouble.expected = value;
-  record(handle, place, trouble);
-  return status;
+  give_up(handle, place, trouble);
+  return {status, watch.since()};
 }
 
 // Blocks until the cell satisfies the condition.
 template <class Poll, Operation operation>
 [[nodiscard]] MUSTER_FN WaitStatus wait_for(const Handle& handle, Place place, std::uint32_t* word,
-                                            Compare compare, std::uint32_t value) {
+                                            Compare compare, std::uint32_t value,
+                                            std::uint64_t& since) {
   const int polls = opaque(first_polls);
   for (int i = 0; i < polls; ++i)
     if (satisfies(Poll::load(word), compare, value)) return WaitStatus::ok;
-  return wait_longer<Poll, operation>(handle, place, word, compare, value);
+  const LongWait end = wait_longer<Poll, operation>(handle, place, word, compare, value, since);
+  since = end.since;
+  return end.status;
 }
 
 }  // namespace muster::gpu::detail

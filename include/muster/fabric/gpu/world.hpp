@@ -14,6 +14,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -40,10 +41,14 @@ struct WorldOptions {
   // The GPU of each rank of this process. Ranks that share one share its launches, and must be next
   // to each other.
   std::vector<int> devices;
-  std::uint32_t lanes = 8;               // the most lanes of a rank that will run
-  std::uint64_t bytes = 64ULL << 20;     // of memory for windows, on each rank
-  std::uint32_t cells = 1U << 16;        // signals and counters, on each rank
-  std::chrono::nanoseconds deadline{0};  // of each wait in a kernel; 0: none
+  std::uint32_t lanes = 8;            // the most lanes of a rank that will run
+  std::uint64_t bytes = 64ULL << 20;  // of memory for windows, on each rank
+  std::uint32_t cells = 1U << 16;     // signals and counters, on each rank
+  // Of each call that waits in a kernel (a barrier, say), from when its first wait turns slow; 0:
+  // none.
+  std::chrono::nanoseconds deadline{0};
+  // What an expired wait does to the team. Where it fails, reset() brings it back.
+  OnExpiry on_expiry = OnExpiry::fail;
   // Whether kernels check their arguments; by default where muster was built for debugging, or
   // where the environment has MUSTER_VERIFY=1. Kernels can if they are compiled without NDEBUG or
   // with -DMUSTER_VERIFY=1; of those that cannot, a note on stderr says so, once.
@@ -63,6 +68,7 @@ struct AttachOptions {
   std::uint32_t lanes = 8;
   std::vector<Adopted> memory;  // becomes the segments 0, 1, ...: at most max_segments
   std::chrono::nanoseconds deadline{0};
+  OnExpiry on_expiry = OnExpiry::fail;
   std::optional<bool> verify{};
 };
 
@@ -179,11 +185,15 @@ class World {
 
   // On the GPU of one group, in a stream of its device; may be captured into a graph. Every group
   // of every process needs its launch before any of them can end.
+  //
+  // Windows, rows, signals and barriers among the arguments must be this world's, and not freed
+  // (unless another Handle is among them); what lies within other types is not looked into.
   template <class... Params, class... Args>
   [[nodiscard]] Result<void> launch_on(std::uint32_t group, Stream stream,
                                        void (*kernel)(Handle, Params...), const Shape& shape,
                                        const Args&... args) {
     static_assert(sizeof...(Params) == sizeof...(Args), "one argument for each parameter");
+    if (Result<void> good = check_arguments(args...); !good) return good;
     std::tuple<Handle, std::remove_cv_t<Params>...> values(handle(group), args...);
     return std::apply(
         [&](auto&... value) {
@@ -248,6 +258,46 @@ class World {
                              const std::int64_t* extents, std::size_t count,
                              std::size_t element) const;
   Result<void> free_window(std::uint32_t segment, std::uint64_t offset, std::uint32_t team);
+
+  template <class... Args>
+  [[nodiscard]] Result<void> check_arguments(const Args&... args) const {
+    if constexpr ((std::same_as<Args, Handle> || ...)) return {};  // of two worlds
+    std::optional<Error> wrong;
+    std::size_t number = 1;  // the handle is the first
+    const auto look = [&](const auto& arg) {
+      const Result<void> good = check_argument(++number, arg);
+      if (!good && !wrong) wrong = good.error();
+    };
+    (look(args), ...);
+    if (wrong) return *wrong;
+    return {};
+  }
+  template <class T>
+  [[nodiscard]] Result<void> check_argument(std::size_t number, const WindowRef<T>& window) const {
+    const WindowRef<std::byte> bytes{window.offset, window.rows, window.cols, window.segment,
+                                     window.team};
+    return check_window(number, bytes, sizeof(T));
+  }
+  [[nodiscard]] Result<void> check_argument(std::size_t number, const Signals& signals) const {
+    return check_cells(number, signals.first, signals.count);
+  }
+  [[nodiscard]] Result<void> check_argument(std::size_t number, const Rows& rows) const {
+    return check_cells(number, rows.first, std::uint64_t{rows.lanes} * rows.ranks);
+  }
+  template <class T>
+  [[nodiscard]] Result<void> check_argument(std::size_t number, const T& value) const {
+    if constexpr (requires {
+                    { value.rows() } -> std::convertible_to<Rows>;
+                  })
+      return check_argument(number, Rows(value.rows()));
+    else
+      return {};
+  }
+  // Of the kernel's parameter of that number; the window's extents are in elements.
+  [[nodiscard]] Result<void> check_window(std::size_t number, WindowRef<std::byte> window,
+                                          std::size_t element) const;
+  [[nodiscard]] Result<void> check_cells(std::size_t number, Signal first,
+                                         std::uint64_t count) const;
   // `checks`: the kernel can check its arguments.
   Result<void> prepare_kernel(const void* kernel, const Shape& shape, bool checks);
   Result<void> launch_kernel(std::uint32_t group, Stream stream, const void* kernel,
