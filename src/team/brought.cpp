@@ -83,13 +83,6 @@ Result<std::vector<Piece>> exchange_memory(TeamContext& team, Handover& handover
   return done ? *own : done.error();
 }
 
-std::vector<std::uint64_t> values_of(const std::vector<Message>& messages) {
-  std::vector<std::uint64_t> values;
-  values.reserve(messages.size());
-  for (const Message& message : messages) values.push_back(message.value);
-  return values;
-}
-
 std::vector<Piece> pieces_at(const std::vector<std::uint64_t>& pointers) {
   std::vector<Piece> pieces;
   for (const std::uint64_t pointer : pointers)
@@ -137,9 +130,8 @@ Result<std::uint32_t> Setup::bring(const Bring& bring, const std::string& what,
       handover ? handover->name() : reinterpret_cast<std::uint64_t>(bring.memory);
   const auto told = agree(what, mine ? 0 : word, mine);
   if (!told) return told.error();
-  Result<std::vector<Piece>> pieces =
-      handover ? exchange_memory(team_, *handover, values_of(*told), bring)
-               : Result<std::vector<Piece>>(pieces_at(values_of(*told)));
+  Result<std::vector<Piece>> pieces = handover ? exchange_memory(team_, *handover, *told, bring)
+                                               : Result<std::vector<Piece>>(pieces_at(*told));
   Result<std::uint32_t> number = 0U;
   if (!pieces) {
     number = pieces.error();
@@ -155,7 +147,7 @@ Result<std::uint32_t> Setup::bring(const Bring& bring, const std::string& what,
     return mapped.error();
   }
   step(team_.process().job_rank, "window_on: keep");
-  const auto segment = static_cast<std::uint32_t>(mapped->front().value);
+  const auto segment = static_cast<std::uint32_t>(mapped->front());
   team_.segments().adopt(segment, std::move(*pieces), bring.bytes);
   return segment;
 }

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "base/step.hpp"
 #include "fabric/host/futex.hpp"
@@ -25,14 +25,16 @@ std::optional<std::uint32_t> first_rank(const RankContext& rank, IsSo is_so) {
   return std::nullopt;
 }
 
-// Waits until missing() names nobody. An error where lost() names a rank, `loss` says what it did,
-// or where the time is over.
-template <class Missing, class Lost>
-Result<void> wait_for_all(const RankContext& rank, Missing missing, Lost lost,
-                          const std::string& loss) {
+// Waits for the word, whose change may make all_here() true. An error where lost() names a rank,
+// `loss` says what it did, or where the time is over: then absent() names one that has not come.
+template <class AllHere, class Absent, class Lost>
+Result<void> wait_for_all(const RankContext& rank, std::atomic<std::uint32_t>& word,
+                          AllHere all_here, Absent absent, Lost lost, const std::string& loss) {
   const auto begin = Clock::now();
   auto next_look = begin + std::chrono::milliseconds(50);
-  while (const auto absent = missing()) {
+  while (true) {
+    const std::uint32_t seen = word.load(std::memory_order_relaxed);
+    if (all_here()) return {};
     const auto now = Clock::now();
     if (now >= next_look) {
       next_look = now + std::chrono::milliseconds(100);
@@ -45,19 +47,23 @@ Result<void> wait_for_all(const RankContext& rank, Missing missing, Lost lost,
       }
     }
     if (now - begin >= rank.timeout) {
+      const std::uint32_t late = absent().value_or(0);
       return Error{ErrorCode::expired,
-                   fmt::format("rank {} has not come within {} ms", *absent, rank.timeout.count()),
+                   fmt::format("rank {} has not come within {} ms", late, rank.timeout.count()),
                    Rank{rank.job_rank},
                    {},
-                   Rank{*absent}};
+                   Rank{late}};
     }
-    if (now - begin < std::chrono::milliseconds(2)) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(std::chrono::microseconds(500));
-    }
+    futex_wait(reinterpret_cast<std::uint32_t&>(word), seen,
+               std::min(next_look, begin + std::chrono::nanoseconds(rank.timeout)) - now);
   }
-  return {};
+}
+
+// The last of `all` to add to the word wakes those who wait for it.
+void add_to(std::atomic<std::uint32_t>& word, std::uint32_t all) {
+  // Pairs with the acquire of those who wait.
+  const std::uint32_t count = word.fetch_add(1, std::memory_order_acq_rel) + 1;
+  if (count % all == 0) futex_wake(reinterpret_cast<std::uint32_t&>(word));
 }
 
 // A job may be run again, by the same processes or by those that take their place
@@ -70,36 +76,44 @@ Result<void> begin_again(RankContext& rank, std::uint32_t run) {
     return header.rank_records[other].runs.load(std::memory_order_acquire) <= run;
   };
   const auto late = [&] { return first_rank(rank, comes_not); };
-  const auto not_ready = [&] {
-    // Pairs with the release below.
-    if (header.run.load(std::memory_order_acquire) == run) return std::optional<std::uint32_t>();
-    return std::optional(late().value_or(0));
-  };
   const auto gone = [&] {
     return first_rank(rank, [&](std::uint32_t other) { return is_gone(header, other); });
   };
   const std::string loss = fmt::format("ended before all ranks had come to run {}", run + 1);
-  if (rank.job_rank != 0) return wait_for_all(rank, not_ready, gone, loss);
-  if (Result<void> come = wait_for_all(rank, late, gone, loss); !come) return come;
+  if (rank.job_rank != 0) {
+    // Pairs with the release below.
+    const auto ready = [&] { return header.run.load(std::memory_order_acquire) == run; };
+    return wait_for_all(rank, header.run, ready, late, gone, loss);
+  }
+  // The sum is a hint: where a rank has given up a run, it is ahead of the others.
+  const auto all_here = [&] {
+    return header.begun.load(std::memory_order_acquire) >= (run + 1) * header.ranks && !late();
+  };
+  if (Result<void> come = wait_for_all(rank, header.begun, all_here, late, gone, loss); !come)
+    return come;
   rank.job->clear();
   header.run.store(run, std::memory_order_release);
+  futex_wake(reinterpret_cast<std::uint32_t&>(header.run));
   return {};
 }
 
 // All ranks have come to this run, and team 0 is there.
 Result<void> complete(RankContext& rank) {
-  const auto absent = [&](std::uint32_t other) {
-    // Pairs with the release in join: rank 0 comes when it has founded the team.
-    return rank.job->header().rank_records[other].state.load(std::memory_order_acquire) ==
-           RankState::absent;
+  JobHeader& header = rank.job->header();
+  const auto absent = [&] {
+    return first_rank(rank, [&](std::uint32_t other) {
+      return header.rank_records[other].state.load(std::memory_order_relaxed) == RankState::absent;
+    });
   };
-  return wait_for_all(
-      rank, [&] { return first_rank(rank, absent); },
-      [&] {
-        return first_rank(rank,
-                          [&](std::uint32_t other) { return is_lost(rank.job->header(), other); });
-      },
-      "died before the team was complete");
+  const auto lost = [&] {
+    return first_rank(rank, [&](std::uint32_t other) { return is_lost(header, other); });
+  };
+  // Pairs with add_to in join: rank 0 comes when it has founded the team.
+  const auto all_here = [&] {
+    return header.joined.load(std::memory_order_acquire) >= header.ranks;
+  };
+  return wait_for_all(rank, header.joined, all_here, absent, lost,
+                      "died before the team was complete");
 }
 
 Result<void> found_first_team(const RankContext& rank) {
@@ -128,8 +142,10 @@ Result<std::shared_ptr<RankContext>> join(std::shared_ptr<const Job> job,
   register_for_barriers();
   step(options.rank, "join: come to the run");
   RankRecord& record = rank->job->header().rank_records[options.rank];
+  JobHeader& header = rank->job->header();
   // Pairs with the acquire in begin_again: what this rank did in its last run is done.
   const std::uint32_t run = record.runs.fetch_add(1, std::memory_order_release);
+  add_to(header.begun, header.ranks);
   if (run > 0) {
     if (Result<void> begun = begin_again(*rank, run); !begun) return begun.error();
   }
@@ -137,8 +153,9 @@ Result<std::shared_ptr<RankContext>> join(std::shared_ptr<const Job> job,
     if (Result<void> founded = found_first_team(*rank); !founded) return founded.error();
   }
   step(options.rank, "join: say so");
-  // Pairs with the acquire in complete.
+  // Pairs with the acquire in left_body.
   record.state.store(RankState::joined, std::memory_order_release);
+  add_to(header.joined, header.ranks);
   step(options.rank, "join: wait for all");
   if (Result<void> done = complete(*rank); !done) {
     leave(*rank);  // it has begun no body

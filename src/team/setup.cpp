@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "base/step.hpp"
@@ -15,26 +16,26 @@ namespace {
 
 constexpr std::uint64_t committed_at_once = 1ULL << 30U;
 
-Message make_message(const std::string& text, std::uint64_t value, bool failed) {
-  Message message;
-  message.value = value;
-  message.failed = failed ? 1 : 0;
-  std::memcpy(message.text.data(), text.data(), std::min(text.size(), message.text.size() - 1));
-  return message;
+// FNV-1a: texts that differ behind what an announcement holds must not pass as equal.
+std::uint64_t digest_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf2'9ce4'8422'2325ULL;
+  for (const char byte : text) {
+    hash ^= static_cast<unsigned char>(byte);
+    hash *= 0x0000'0100'0000'01b3ULL;
+  }
+  return hash;
 }
 
-LaneContext watched(LaneContext context, LaneWatch& watch) {
-  context.watch = &watch;
-  return context;
+Announcement announcement_of(const std::string& text, bool failed) {
+  Announcement made;
+  made.digest = digest_of(text);
+  made.failed = failed ? 1 : 0;
+  std::memcpy(made.text.data(), text.data(), std::min(text.size(), made.text.size() - 1));
+  return made;
 }
 
 HeaderLock lock_header(const RankContext& rank) {
   return {rank.job->header(), rank.job_rank, rank.timeout};
-}
-
-Rows system_rows(const TeamContext& team) {
-  const std::uint32_t first = team.record().system_cell;
-  return Rows{Signal{0, first}, Counter{0, first + team.size()}, 1, team.size()};
 }
 
 }  // namespace
@@ -43,14 +44,13 @@ Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
              std::shared_ptr<const Setup> parent)
     : parent_(std::move(parent)),
       team_(std::move(process), team, parent_ == nullptr ? nullptr : &parent_->team_),
-      watch_(team_, Lane{0}),
-      fabric_(watched(team_.lane_context(Lane{0}, 1), watch_)),
-      barrier_(system_rows(team_)),
-      mailbox_{team_.record().mailbox_offset, 1, 2, 0, team} {
-  static_assert(2 * sizeof(Message) <= page && sizeof(CallBoard) % page == 0);
-  team_.add(
-      {Allocation::Kind::cells, team_.record().system_cell, system_cells(team_.size()), 1, {}});
-  team_.add({Allocation::Kind::memory, team_.record().mailbox_offset, mailbox_bytes, 0, {}});
+      watch_(team_, Lane{0}) {
+  static_assert(sizeof(CallBoard) % page == 0);
+  team_.add({Allocation::Kind::memory,
+             team_.record().place_offset,
+             MeetingPlace::bytes_with_boards(team_.size()),
+             0,
+             {}});
   if (parent_ != nullptr) ++parent_->children_;
   counted_ = true;
 }
@@ -72,10 +72,24 @@ std::optional<Error> Setup::refusal() {
   return std::nullopt;
 }
 
-Result<void> Setup::sync() {
-  // A failure is sticky: without this look a rank whose peers have all arrived would pass.
-  if (auto refused = refusal()) return *refused;
-  const WaitStatus status = barrier_.sync(fabric_);
+// The n-th meeting of the team: waits until all have come. With an announcement, the last to come
+// judges those of all.
+Result<void> Setup::meet(bool announced) {
+  MeetingPlace& place = team_.meeting_place();
+  const std::uint32_t number = meetings_++;
+  const std::uint32_t job_rank = team_.process().job_rank;
+  step(job_rank, "meeting: arrive");
+  if (place.arrive(team_.rank().value, number)) {
+    step(job_rank, "meeting: end");
+    place.end(number, announced ? place.judge(number) : Verdict{});
+    return {};
+  }
+  step(job_rank, "meeting: wait");
+  Awaited end{{}, Rank{0}, &place.ended(), Compare::ge, number + 1};
+  end.meeting = &place;
+  // Pairs with the release in MeetingPlace::end.
+  const WaitStatus status = watch_.wait(end, std::memory_order_acquire);
+  step(job_rank, "meeting: go on");
   if (status == WaitStatus::ok) return {};
   Error error = watch_.error().value_or(Error{ErrorCode::aborted, "the team has failed"});
   // This rank has left a call that a late one is still to make: from now on they would be one call
@@ -86,50 +100,55 @@ Result<void> Setup::sync() {
   return error;
 }
 
-Result<std::vector<Message>> Setup::exchange(const Message& mine) {
-  // Two places that alternate: a rank that writes one again has passed the barrier of the exchange
-  // in between, which each reader entered after it had read.
-  const auto place = static_cast<std::int64_t>(exchanges_++ % 2);
-  step(team_.process().job_rank, "exchange: write");
-  fabric_.local(mailbox_)[place] = mine;
-  step(team_.process().job_rank, "exchange: meet");
-  if (Result<void> met = sync(); !met) return met.error();
-  step(team_.process().job_rank, "exchange: read");
-  std::vector<Message> messages;
-  messages.reserve(team_.size());
-  for (std::uint32_t peer = 0; peer < team_.size(); ++peer) {
-    messages.push_back(fabric_.address(mailbox_, Rank{peer})[place]);
-  }
-  return messages;
+Result<void> Setup::sync() {
+  // A failure is sticky: without this look a rank whose peers have all arrived would pass.
+  if (auto refused = refusal()) return *refused;
+  return meet(false);
 }
 
-Result<std::vector<Message>> Setup::agree(const std::string& what, std::uint64_t value,
-                                          const std::optional<Error>& local) {
+// Where one rank has failed, or two are about to do different things: what this rank says of it.
+std::optional<Error> Setup::objection(const std::string& what, std::uint32_t number) const {
+  const MeetingPlace& place = team_.meeting_place();
+  const Verdict verdict = place.verdict(number);
+  Error error{ErrorCode::mismatch, {}, team_.rank()};
+  if (verdict.failed != 0) {
+    const std::uint32_t peer = verdict.failed - 1;
+    error.peer = Rank{peer};
+    error.what = fmt::format("{}: rank {} failed: {}", what, peer,
+                             place.announcement(peer, number).text.data());
+    return error;
+  }
+  if (verdict.differs == 0) return std::nullopt;
+  const bool as_rank_0 = digest_of(what) == place.announcement(0, number).digest;
+  const std::uint32_t peer = as_rank_0 ? verdict.differs - 1 : 0;
+  error.peer = Rank{peer};
+  error.what = fmt::format(
+      "rank {} called {}, rank {} called {}; every rank must make the same calls in the same order",
+      team_.rank().value, place.announcement(team_.rank().value, number).text.data(), peer,
+      place.announcement(peer, number).text.data());
+  return error;
+}
+
+Result<std::vector<std::uint64_t>> Setup::agree(const std::string& what, std::uint64_t value,
+                                                const std::optional<Error>& local) {
   // Nobody waits any more once the team has failed: a word written now could meet a slow rank that
   // still reads the one before the last. And what a closed team talked through is another's.
   if (const auto refused = refusal()) return local ? *local : *refused;
-  fabric_.describe(Call{what.c_str(), {0, set_up_call}});
-  Result<std::vector<Message>> messages =
-      exchange(make_message(local ? local->what : what, value, local.has_value()));
+  if (team_.process().verify) watch_.compare(Call{what.c_str(), {0, set_up_call}});
+  MeetingPlace& place = team_.meeting_place();
+  const std::uint32_t number = meetings_;
+  step(team_.process().job_rank, "agree: announce");
+  place.announce(team_.rank().value, number, value,
+                 announcement_of(local ? local->what : what, local.has_value()));
+  const Result<void> met = meet(true);
   if (local) return *local;
-  if (!messages) return messages;
-  const std::string mine = make_message(what, 0, false).text.data();
-  for (std::uint32_t peer = 0; peer < team_.size(); ++peer) {
-    const Message& theirs = (*messages)[peer];
-    Error error{ErrorCode::mismatch, {}, team_.rank(), {}, Rank{peer}};
-    if (theirs.failed != 0) {
-      error.what = fmt::format("{}: rank {} failed: {}", what, peer, theirs.text.data());
-      return error;
-    }
-    if (mine != theirs.text.data()) {
-      error.what = fmt::format(
-          "rank {} called {}, rank {} called {}; every rank must make the same "
-          "calls in the same order",
-          team_.rank().value, mine, peer, theirs.text.data());
-      return error;
-    }
-  }
-  return messages;
+  if (!met) return met.error();
+  if (auto error = objection(what, number)) return *error;
+  std::vector<std::uint64_t> values;
+  values.reserve(team_.size());
+  for (std::uint32_t peer = 0; peer < team_.size(); ++peer)
+    values.push_back(place.value(peer, number));
+  return values;
 }
 
 // What the first rank of the team reserves for all: the place plus 1, or 0 where there is none.
@@ -178,11 +197,11 @@ Result<std::uint64_t> Setup::allocate(Allocation allocation, const std::string& 
   };
   const auto agreed = agree(what, reserved, mine);
   if (!agreed) return give_up(agreed.error());
-  if (agreed->front().value == 0) {
+  if (agreed->front() == 0) {
     return Error{ErrorCode::out_of_memory,
                  fmt::format("{}: no room left among the symmetric addresses", what), team_.rank()};
   }
-  allocation.offset = agreed->front().value - 1;
+  allocation.offset = agreed->front() - 1;
   step(team_.process().job_rank, "allocate: commit");
   std::optional<Error> failed = commit(allocation, allocation.offset);
   if (failed) failed->what = fmt::format("{}: {}", what, failed->what);
@@ -249,9 +268,7 @@ Result<void> Setup::close() {
   if (team_.record().done.fetch_add(1, std::memory_order_acq_rel) + 1 != team_.size()) return {};
   step(team_.process().job_rank, "close: give back");
   for (const Allocation& allocation : team_.allocations()) {
-    for (std::uint32_t member = 0; is_system(allocation) && member < team_.size(); ++member) {
-      clear(allocation, team_.job_rank_of(Rank{member}));
-    }
+    if (is_system(allocation)) clear(allocation, team_.job_rank_of(Rank{0}));
     give_back(allocation, allocation.offset);
   }
   const HeaderLock lock = lock_header(team_.process());
@@ -260,9 +277,8 @@ Result<void> Setup::close() {
 }
 
 bool Setup::is_system(const Allocation& allocation) const {
-  const bool memory = allocation.kind == Allocation::Kind::memory;
-  return allocation.offset ==
-         (memory ? team_.record().mailbox_offset : std::uint64_t{team_.record().system_cell});
+  return allocation.kind == Allocation::Kind::memory &&
+         allocation.offset == team_.record().place_offset;
 }
 
 // Makes a rank's part of it zero again, as whoever gets it next expects, and gives its pages back.
@@ -279,8 +295,8 @@ Result<std::uint32_t> found_team(const RankContext& founder,
   const Job& job = *founder.job;
   JobHeader& header = job.header();
   const auto size = static_cast<std::uint32_t>(members.size());
-  std::optional<std::uint64_t> cells;
-  std::optional<std::uint64_t> mailbox;
+  const std::uint64_t bytes = MeetingPlace::bytes_with_boards(size);
+  std::optional<std::uint64_t> place;
   std::uint32_t number = 0;
   {
     const HeaderLock lock = lock_header(founder);
@@ -293,13 +309,8 @@ Result<std::uint32_t> found_team(const RankContext& founder,
           fmt::format("a job has at most {} teams at a time; close those that are done with",
                       max_teams)};
     }
-    cells = header.cell_space.allocate(Setup::system_cells(size), 1);
-    mailbox = header.heap_space.allocate(Setup::mailbox_bytes, page);
-    if (!cells || !mailbox) {
-      if (cells) header.cell_space.release(*cells, Setup::system_cells(size));
-      if (mailbox) header.heap_space.release(*mailbox, Setup::mailbox_bytes);
-      return Error{ErrorCode::out_of_memory, "no room left for another team's signals"};
-    }
+    place = header.heap_space.allocate(bytes, page);
+    if (!place) return Error{ErrorCode::out_of_memory, "no room left for another team's meetings"};
     *unused = true;
     number = static_cast<std::uint32_t>(unused - header.team_taken.begin());
   }
@@ -312,12 +323,11 @@ Result<std::uint32_t> found_team(const RankContext& founder,
   record.done.store(0, std::memory_order_relaxed);
   record.lost = no_rank;
   record.size = size;
-  record.system_cell = static_cast<std::uint32_t>(*cells);
-  record.mailbox_offset = *mailbox;
+  record.place_offset = *place;
   for (std::uint32_t member = 0; member < size; ++member) {
     record.members[member] = static_cast<std::uint16_t>(members[member]);
-    job.clear_cells(members[member], *cells, Setup::system_cells(size));
   }
+  reinterpret_cast<MeetingPlace*>(job.heap_of(members[0]) + *place)->begin(size);
   return number;
 }
 
@@ -326,8 +336,7 @@ void unfound_team(const RankContext& founder, std::uint32_t number) {
   const TeamRecord& record = header.teams[number];
   const HeaderLock lock = lock_header(founder);
   if (!lock.is_held()) return;
-  header.cell_space.release(record.system_cell, Setup::system_cells(record.size));
-  header.heap_space.release(record.mailbox_offset, Setup::mailbox_bytes);
+  header.heap_space.release(record.place_offset, MeetingPlace::bytes_with_boards(record.size));
   header.team_taken[number] = false;
 }
 

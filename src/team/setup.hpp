@@ -1,8 +1,6 @@
-// What a team talks through while it sets things up: a lane of its own, with system rows and a
-// mailbox in window memory, both made with the team.
+// What a team does to set things up: its ranks meet, and each says what it is about to do.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -12,18 +10,10 @@
 
 #include "fabric/host/lane_watch.hpp"
 #include "fabric/host/team_context.hpp"
-#include "muster/barrier/epoch.hpp"
 #include "muster/fabric/host.hpp"
 #include "muster/result.hpp"
 
 namespace muster::host {
-
-// One rank's word in an exchange.
-struct Message {
-  std::uint64_t value = 0;
-  std::uint32_t failed = 0;  // text is an error
-  std::array<char, 500> text{};
-};
 
 // A rank's memory for a window that every rank brings its own for: a pointer, between threads, or a
 // descriptor of shared memory and where in it the window begins.
@@ -48,10 +38,12 @@ class Setup {
 
   [[nodiscard]] Result<void> sync();
 
-  // Every rank says what it is about to do, and a value. An error where a rank has one (`local` is
-  // this rank's), or where two ranks are about to do different things.
-  [[nodiscard]] Result<std::vector<Message>> agree(const std::string& what, std::uint64_t value = 0,
-                                                   const std::optional<Error>& local = {});
+  // Every rank says what it is about to do, and a value; returns those of all, by rank. An error
+  // where a rank has one (`local` is this rank's), or where two ranks are about to do different
+  // things.
+  [[nodiscard]] Result<std::vector<std::uint64_t>> agree(const std::string& what,
+                                                         std::uint64_t value = 0,
+                                                         const std::optional<Error>& local = {});
 
   // Takes `length` bytes or cells at the same place in the memory of every rank; returns where.
   // Collective; `local` is what this rank already knows to be wrong.
@@ -77,12 +69,9 @@ class Setup {
   // What a team talks through, which is no window or signal of the user's.
   [[nodiscard]] bool is_system(const Allocation& allocation) const;
 
-  // Cells that a team needs for itself, and the bytes of its mailbox and call board.
-  [[nodiscard]] static std::uint32_t system_cells(std::uint32_t size) { return size + 1; }
-  static constexpr std::uint64_t mailbox_bytes = page + sizeof(CallBoard);
-
  private:
-  [[nodiscard]] Result<std::vector<Message>> exchange(const Message& mine);
+  [[nodiscard]] Result<void> meet(bool announced);
+  [[nodiscard]] std::optional<Error> objection(const std::string& what, std::uint32_t number) const;
   [[nodiscard]] Result<std::uint64_t> reserve(const Allocation& allocation);
   void clear(const Allocation& allocation, std::uint32_t job_rank) const;
   void give_back(const Allocation& allocation, std::uint64_t offset);
@@ -91,10 +80,7 @@ class Setup {
   std::shared_ptr<const Setup> parent_;
   TeamContext team_;
   LaneWatch watch_;
-  Fabric fabric_;
-  EpochBarrier barrier_;
-  WindowRef<Message> mailbox_;
-  std::uint64_t exchanges_ = 0;
+  std::uint32_t meetings_ = 0;  // that this rank has come to
   bool closed_ = false;
   bool counted_ = false;                             // among the parent's children
   mutable std::atomic<std::uint32_t> children_ = 0;  // teams that were split off and are open

@@ -22,10 +22,10 @@ std::uint64_t pack(std::int32_t colour, std::int32_t key) {
 }
 
 // Who chose `colour`, in the order of their new ranks.
-std::vector<Member> members_of(const std::vector<host::Message>& messages, std::int32_t colour) {
+std::vector<Member> members_of(const std::vector<std::uint64_t>& choices, std::int32_t colour) {
   std::vector<Member> members;
-  for (std::uint32_t rank = 0; rank < messages.size(); ++rank) {
-    const std::uint64_t choice = messages[rank].value;
+  for (std::uint32_t rank = 0; rank < choices.size(); ++rank) {
+    const std::uint64_t choice = choices[rank];
     if (static_cast<std::int32_t>(choice >> 32U) != colour) continue;
     members.push_back({static_cast<std::int32_t>(choice & 0xffffffffU), rank});
   }
@@ -72,7 +72,7 @@ Result<Team> Team::split(std::int32_t colour, std::int32_t key) {
     return numbers.error();
   }
   step(process.job_rank, "split: enter");
-  const auto team = static_cast<std::uint32_t>((*numbers)[members.front().rank].value);
+  const auto team = static_cast<std::uint32_t>((*numbers)[members.front().rank]);
   return Team(std::make_shared<host::Setup>(setup_->team().shared_process(), team, setup_));
 }
 

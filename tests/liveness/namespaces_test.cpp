@@ -37,7 +37,7 @@ TEST_P(Namespaces, LivingRanksMeetAndReachEachOthersMemory) {
 }
 
 TEST_P(Namespaces, ADeathIsNoticed) {
-  for (const Step& step : {Step{"join: wait for all", 1}, Step{"exchange: meet", 2},
+  for (const Step& step : {Step{"join: wait for all", 1}, Step{"meeting: wait", 1},
                            Step{"handover: received", 1}, Step{"window_on: keep", 1}}) {
     SCOPED_TRACE(step.name);
     const auto death = die_at(GetParam(), 3, "window_on", "1", step, in_own_namespace);

@@ -15,7 +15,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "base/step.hpp"
@@ -140,6 +142,24 @@ Result<void> look_at_mappings(Team& team) {
   return {};
 }
 
+// How many descriptors a rank has open, and how long a barrier of all takes.
+Result<void> measure(Team& team) {
+  const auto files = std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  const EpochBarrier barrier(team);
+  constexpr int rounds = 10;
+  std::int64_t took_ns = 0;
+  const Result<void> ran = team.lane([&](auto& fabric) {
+    WaitStatus status = barrier.sync(fabric);  // touches all memory
+    const std::int64_t begin_ns = testing::monotonic_ns();
+    for (int i = 0; i < rounds && status == WaitStatus::ok; ++i) status = barrier.sync(fabric);
+    took_ns = testing::monotonic_ns() - begin_ns;
+    return status;
+  });
+  if (team.rank() == Rank{0})
+    fmt::print("{} descriptors, {} us a barrier\n", files, took_ns / rounds / 1000);
+  return ran;
+}
+
 Result<void> split_and_close(Team& team) {
   auto part = team.split(0);
   if (!part) return part.error();
@@ -172,6 +192,7 @@ Result<void> play(Team& team, const std::string& scenario) {
   armed = true;
   if (scenario == "join") return {};
   if (scenario == "window" || scenario == "crash") return use_windows(team);
+  if (scenario == "measure") return measure(team);
   if (scenario == "mappings") return look_at_mappings(team);
   if (scenario == "window_on") return bring_memory(team);
   if (scenario == "hungry")

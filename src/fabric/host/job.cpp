@@ -151,6 +151,7 @@ void Job::discard_heap(std::uint32_t rank, std::uint64_t offset, std::uint64_t b
 void Job::clear() const {
   header_->lock.store(0, std::memory_order_relaxed);  // who held it in the last run is done
   reset_space(*header_);
+  header_->joined.store(0, std::memory_order_relaxed);
   for (std::uint32_t rank = 0; rank < header_->ranks; ++rank) {
     RankRecord& record = header_->rank_records[rank];
     record.state.store(RankState::absent, std::memory_order_relaxed);

@@ -59,7 +59,10 @@ WaitStatus LaneWatch::wait(const Awaited& awaited, std::memory_order order) {
     sched_yield();
   }
   Progress progress;
-  while (Clock::now() - progress.begin < yielding) {
+  // Where ranks share cores, those that yield keep the one from its core that all wait for.
+  const auto yields =
+      awaited.meeting != nullptr && !team_.has_core_each() ? nanoseconds(0) : yielding;
+  while (Clock::now() - progress.begin < yields) {
     for (int i = 0; i < 16; ++i) {
       if (holds(awaited, order)) return WaitStatus::ok;
       sched_yield();
@@ -117,6 +120,10 @@ void LaneWatch::sleep(const Awaited& awaited, Progress& progress) const {
   const auto deadline = progress.begin + team_.process().timeout;
   const auto until = std::min(progress.next_look, deadline);
   nanoseconds time = std::max(nanoseconds(1000), nanoseconds(until - Clock::now()));
+  if (awaited.meeting != nullptr) {
+    futex_wait(*awaited.word, load(awaited, std::memory_order_relaxed), time);
+    return;
+  }
   if (progress.nap <= longest_nap) {
     // Relaxed: the kernel compares the word again, and wait() acquires it afterwards.
     futex_wait(*awaited.word, load(awaited, std::memory_order_relaxed),
@@ -136,6 +143,10 @@ void LaneWatch::sleep(const Awaited& awaited, Progress& progress) const {
 Error LaneWatch::describe(const Awaited& awaited) const {
   Error error;
   error.rank = team_.rank();
+  if (awaited.meeting != nullptr) {
+    if (const auto absent = awaited.meeting->first_absent()) error.peer = Rank{*absent};
+    return error;
+  }
   error.lane = lane_;
   error.cell = awaited.signal.cell;
   error.seen = load(awaited, std::memory_order_relaxed);
@@ -148,6 +159,12 @@ Error LaneWatch::describe(const Awaited& awaited) const {
 
 void LaneWatch::notice(const Awaited& awaited) const {
   const Error state = describe(awaited);
+  if (awaited.meeting != nullptr) {
+    fmt::print(stderr, "muster: rank {} has waited 10 s for {} to come to a set-up call\n",
+               team_.rank().value, whom(state, awaited));
+    std::fflush(stderr);
+    return;
+  }
   fmt::print(
       stderr, "muster: rank {} lane {} has waited 10 s for {}: {} {} is {}, expected {} {}\n",
       team_.rank().value, lane_.value, whom(state, awaited), awaited.packets ? "line" : "cell",
@@ -165,6 +182,7 @@ WaitStatus LaneWatch::record(WaitStatus status, const Awaited* awaited) {
     return status;
   }
   error_ = team_.failure();
+  if (awaited != nullptr && awaited->meeting != nullptr) return status;
   error_->lane = lane_;
   if (awaited != nullptr) {
     error_->cell = awaited->signal.cell;

@@ -19,6 +19,8 @@ struct Awaited {
   Compare compare;
   std::uint32_t value;
   bool packets = false;  // the flag of a line of packets; signal.cell is the line
+  // The word is where a set-up call ends, and no signal. Whoever changes it wakes all.
+  const MeetingPlace* meeting = nullptr;
 };
 
 class LaneWatch {

@@ -63,8 +63,7 @@ struct TeamRecord {
   std::atomic<std::uint32_t> done;
 
   std::uint32_t size;
-  std::uint32_t system_cell;     // rows and mailbox that set-up talks through
-  std::uint64_t mailbox_offset;  // in the heap
+  std::uint64_t place_offset;  // of its MeetingPlace, in the heap of the first member
   std::array<std::uint16_t, max_ranks> members;
 };
 
@@ -87,6 +86,10 @@ struct JobHeader {
   // The run that the memory is for, from 0. Written by rank 0 with release, when all have come to
   // that run and it has made the memory as new; acquire by the others, before they touch it.
   std::atomic<std::uint32_t> run;
+  // Words to wait on: how often ranks have begun a run, all together, and how many have joined this
+  // one. RankRecords say which.
+  std::atomic<std::uint32_t> begun;
+  std::atomic<std::uint32_t> joined;
 
   // Each rank's sign of life, held by it alone: see liveness.hpp.
   std::array<pthread_mutex_t, max_ranks> marks;

@@ -64,9 +64,15 @@ LaneContext TeamContext::lane_context(Lane lane, std::uint32_t lanes) const {
 }
 
 CallBoard& TeamContext::board_of(Rank rank) const {
-  // Behind the mailbox, in the rank's memory; zero like all of it, which is a board without calls.
-  std::byte* place = job().heap_of(job_rank_of(rank)) + record_.mailbox_offset + page;
-  return *reinterpret_cast<CallBoard*>(place);
+  // Behind the meeting place; zero like all memory, which is a board without calls.
+  std::byte* const boards =
+      reinterpret_cast<std::byte*>(&meeting_place()) + MeetingPlace::bytes(size());
+  return reinterpret_cast<CallBoard*>(boards)[rank.value];
+}
+
+MeetingPlace& TeamContext::meeting_place() const {
+  std::byte* const place = job().heap_of(record_.members[0]) + record_.place_offset;
+  return *reinterpret_cast<MeetingPlace*>(place);
 }
 
 const TeamContext* TeamContext::failed() const {

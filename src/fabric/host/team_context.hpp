@@ -13,6 +13,7 @@
 #include "fabric/host/call_board.hpp"
 #include "fabric/host/job.hpp"
 #include "fabric/host/liveness.hpp"
+#include "fabric/host/meeting_place.hpp"
 #include "fabric/host/segments.hpp"
 
 namespace muster::host {
@@ -74,6 +75,7 @@ class TeamContext {
   // ---- which collective calls are made, in verifying runs
   // ------------------------------------------
   [[nodiscard]] CallBoard& board_of(Rank rank) const;
+  [[nodiscard]] MeetingPlace& meeting_place() const;
   [[nodiscard]] std::uint64_t next_call(Lane lane) { return ++calls_[lane.value]; }
 
   // ---- the team's failure, the first of which stays
