@@ -1,6 +1,7 @@
 // A signal cell: the bag of deposits that reached it, and who has read which of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <source_location>
 #include <string>
@@ -62,6 +63,10 @@ struct LaneThreads {
   std::uint32_t count = 0;
   [[nodiscard]] bool has(std::uint32_t thread) const { return thread - first < count; }
 };
+
+inline void add_once(std::vector<std::uint32_t>& list, std::uint32_t value) {
+  if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
 
 struct Cell {
   std::uint32_t rank = 0;

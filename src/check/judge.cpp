@@ -236,31 +236,6 @@ void Execution::judge_end() {
   judge_take_backs();
 }
 
-// Which adds of negative numbers were take-backs is known now, and what was wrong with them.
-void Execution::judge_take_backs() {
-  for (std::uint32_t number = 0; number < cell_numbers_; ++number)
-    for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) {
-      Cell& cell = cells_[cell_index(rank, number)];
-      if (!cell.holds_credits() && !mutant("adds-are-take-backs")) continue;
-      for (Suspicion& suspicion : cell.suspicions) {
-        const bool first = findings_.empty();
-        found(threads_[suspicion.thread], suspicion.kind, suspicion.what, suspicion.missing,
-              name_of_cell(cell));
-        if (first && !findings_.empty()) finding_past_ = suspicion.past;
-      }
-      if (!cell.promised_zero && !mutant("adds-are-take-backs")) continue;
-      for (const std::uint32_t taker : cell.taken_back_by)
-        for (const std::uint32_t reader : cell.readers)
-          if (reader != taker && !mutant("other-taker-unseen"))
-            found(threads_[rank * per_rank_], Kind::credits,
-                  fmt::format("{} takes back from {}, where {} waits",
-                              name_of_thread(threads_[taker]), name_of_cell(cell),
-                              name_of_thread(threads_[reader])),
-                  "only the one thread that waits on a cell may take back from it",
-                  name_of_cell(cell));
-    }
-}
-
 // sc: orders everything by program order, reads-from, and "a read that did not see a deposit comes
 // before it". A cycle means that no single order explains what was read.
 bool Execution::explained_by_one_order() const {

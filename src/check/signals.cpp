@@ -36,9 +36,6 @@ const char* sign(Compare compare) {
   constexpr const char* signs[] = {"==", "!=", ">=", ">", "<=", "<"};
   return signs[static_cast<int>(compare)];
 }
-void add_once(std::vector<std::uint32_t>& list, std::uint32_t value) {
-  if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
-}
 }  // namespace
 
 std::uint32_t Execution::cell_index(std::uint32_t rank, std::uint32_t number) const {
@@ -64,79 +61,6 @@ bool Execution::check_cell(Thread& self, Signal signal, Rank owner, Where where)
           fmt::format("{} uses {} after it was freed", name_of_thread(self), name_of_cell(cell)),
           "freeing: flush, then a barrier of the team", name_of_cell(cell));
   return cell.live;
-}
-
-// What a release carries to `target` besides the thread's own clock: the puts that it knows to have
-// been issued for that target; on direct for any.
-Clock Execution::carried_to(const Thread& self, std::uint32_t target) const {
-  Clock carried;
-  if (options_.profile == Profile::sc || self.issued.size() == 0) return carried;
-  if (mutant("release-without-channel")) return carried;
-  const bool direct = options_.profile == Profile::direct;
-  for (std::uint32_t i = 0; i < per_rank_ && !direct; ++i) {
-    const std::uint32_t component = channel(threads_[self.rank * per_rank_ + i], target);
-    if (self.issued.at(component) > 0) carried.raise({component, self.issued.at(component)});
-    if (mutant("release-with-all-channels")) carried.join(self.issued);
-  }
-  for (std::size_t at = 0; at < agents_.size(); ++at) {
-    const Agent& agent = agents_[at];
-    if (!agent.is_put && !mutant("release-with-gets")) continue;
-    if (self.issued.at(agent_component(at)) == 0) continue;
-    if (agent.target == target || direct) carried.raise({agent_component(at), 1});
-  }
-  return carried;
-}
-
-std::uint32_t Execution::loads_of(const Thread& thread) const {
-  return static_cast<std::uint32_t>(threads_.size()) + thread.id;
-}
-
-std::uint32_t Execution::channel(const Thread& thread, std::uint32_t target) const {
-  return 2 * static_cast<std::uint32_t>(threads_.size()) + thread.id * options_.ranks + target;
-}
-
-Stamp Execution::next_on_channel(Thread& thread, std::uint32_t target) {
-  const std::uint32_t component = channel(thread, target);
-  const Stamp stamp = {component, thread.issued.at(component) + 1};
-  thread.issued.raise(stamp);
-  return stamp;
-}
-
-std::uint32_t Execution::agent_component(std::size_t agent) const {
-  return static_components_ + static_cast<std::uint32_t>(agent);
-}
-
-Stamp Execution::last_agent(std::uint32_t epoch) const {
-  return {agent_component(agents_.size() - 1), epoch};
-}
-
-Stamp Execution::new_agent(Thread& thread, std::uint32_t target, bool is_put) {
-  agents_.push_back({thread.id, target, is_put});
-  thread.issued.raise(last_agent(1));
-  return last_agent(1);
-}
-
-// The thread knows of these events, which are done.
-void Execution::acquire(Thread& self, const Clock& events) {
-  self.hb.join(events);
-  self.cause.join(events);
-  self.ended.join(events);
-}
-
-Clock Execution::ended_with_loads(const Thread& thread) const {
-  Clock all = thread.ended;
-  all.join(thread.looked);
-  if (thread.loading) all.raise({loads_of(thread), thread.epoch()});
-  return all;
-}
-
-// Contract 5: a converge, also of one thread, completes the loads before it.
-void Execution::complete_loads(Thread& self) {
-  if (!self.loading && self.looked.size() == 0) return;
-  self.ended = ended_with_loads(self);
-  self.loading = false;
-  self.looked.clear();
-  self.tick();
 }
 
 // A later launch of a rank knows what all its lanes knew in the earlier ones, and a signal from
@@ -251,51 +175,6 @@ void Execution::classify(Cell& cell, const Deposit& made) {
   if (!ordered || grows < 0 || !made.view.covers(last.view) || !made.cause.covers(last.cause) ||
       !made.ended.covers(last.ended))
     sensitivity_.mark(key);
-}
-
-void Execution::check_take_back(Thread& self, Cell& cell, const Deposit& made) {
-  if (made.op != NotifyOp::add || static_cast<std::int32_t>(made.value) >= 0) return;
-  add_once(cell.taken_back_by, self.id);
-  Bits seen = made.before;
-  seen.add(cell.count - 1);
-  const auto left = static_cast<std::int32_t>(cell.value(seen));
-  if (left < 0 && !mutant("negative-unseen"))
-    suspect(self, cell, Kind::credits,
-            fmt::format("{} takes back {} from {}, of which it has seen {}", name_of_thread(self),
-                        -static_cast<std::int32_t>(made.value), name_of_cell(cell),
-                        left - static_cast<std::int32_t>(made.value)),
-            "a waiter takes back exactly what it has waited for", nullptr);
-  // The deposits that this takes back: the oldest that are still there.
-  std::uint32_t skip = cell.consumed;
-  std::uint32_t want = 0U - made.value;
-  cell.consumed += want;
-  made.before.each([&](std::uint32_t at) {
-    const Deposit& credit = cell.deposits[at];
-    const auto value = static_cast<std::int32_t>(credit.value);
-    if (credit.op != NotifyOp::add || value <= 0) return;
-    const std::uint32_t there = static_cast<std::uint32_t>(value);
-    const std::uint32_t skipped = std::min(skip, there);
-    skip -= skipped;
-    const std::uint32_t used = std::min(want, there - skipped);
-    want -= used;
-    if (used == 0 || !credit.call.inside || !made.call.inside || credit.call == made.call) return;
-    if (mutant("stale-take-back-unseen")) return;
-    suspect(self, cell, Kind::stale_pass,
-            fmt::format("{} takes back, in call {} of barrier {} on lane {}, a deposit on {} that "
-                        "{} made in call {} of barrier {} on lane {}",
-                        name_of_thread(self), made.call.call, made.call.barrier, made.call.lane,
-                        name_of_cell(cell), name_of_thread(threads_[credit.thread]),
-                        credit.call.call, credit.call.barrier, credit.call.lane),
-            "each call must take back its own deposits", &credit.cause);
-  });
-}
-
-// Whether it was a take-back at all shows at the end.
-void Execution::suspect(Thread& self, Cell& cell, Kind kind, std::string what, std::string missing,
-                        const Clock* also) {
-  Suspicion one{kind, self.id, std::move(what), std::move(missing), self.cause};
-  if (also != nullptr) one.past.join(*also);
-  cell.suspicions.push_back(std::move(one));
 }
 
 void Execution::notify(Thread& self, Signal signal, Rank peer, std::uint32_t value, NotifyOp op,

@@ -1,7 +1,8 @@
 #include "generator.hpp"
 
 #include <algorithm>
-#include <vector>
+
+#include "blocks.hpp"
 
 namespace muster::fuzz {
 namespace {
@@ -11,22 +12,6 @@ struct Shape {
 };
 
 constexpr std::size_t most_operations = 26;
-constexpr std::uint32_t most_cells = 6;
-constexpr std::uint32_t most_elements = 8;
-
-Op notify(std::uint32_t cell, std::uint32_t peer, std::uint32_t value, NotifyOp op,
-          Order order = Order::release) {
-  return {
-      .kind = Kind::notify, .cell = cell, .peer = peer, .value = value, .op = op, .order = order};
-}
-
-Op wait(std::uint32_t cell, Compare compare, std::uint32_t value, Order order = Order::acquire) {
-  return {.kind = Kind::wait, .cell = cell, .value = value, .compare = compare, .order = order};
-}
-
-Op data(Kind kind, std::uint32_t peer, std::uint32_t to, std::uint32_t from, std::uint32_t value) {
-  return {.kind = kind, .peer = peer, .value = value, .to = to, .from = from};
-}
 
 class Builder {
  public:
@@ -44,397 +29,30 @@ class Builder {
 
   Program build() {
     const std::uint32_t blocks = 1 + random_.below(4);
-    for (std::uint32_t i = 0; i < blocks && program_.size() < most_operations; ++i) block();
-    program_.cells = std::max(cells_, 1U);
-    program_.elements = std::max(elements_, 1U);
-    if (random_.percent(25)) watch();
+    Blocks parts(program_, random_);
+    for (std::uint32_t i = 0; i < blocks && program_.size() < most_operations; ++i) parts.block();
+    program_.cells = std::max(parts.cells(), 1U);
+    program_.elements = std::max(parts.elements(), 1U);
+    if (random_.percent(25)) watch(parts);
     if (random_.percent(45)) spoil(program_, random_);
     if (random_.percent(15)) spoil(program_, random_);
     return std::move(program_);
   }
 
  private:
-  void block() {
-    const std::uint32_t left = most_cells - cells_;
-    if (left < 2 || most_elements - elements_ < 2) return;
-    switch (random_.below(18)) {
-      case 0:
-      case 1:
-      case 2: return message();
-      case 3: return third_party();
-      case 4: return sum();
-      case 5: return handoff();
-      case 6:
-      case 7: return barrier();
-      case 8: return ring();
-      case 9:
-      case 10:
-      case 11: return crowd();
-      case 12:
-      case 13: return kernels();
-      case 14: return latch();
-      case 15: return semaphore();
-      default: return program_.threads > 1 ? siblings() : message();
-    }
-  }
-
-  // ---- what blocks are made of
-
-  std::uint32_t cell() { return cells_++; }
-  std::uint32_t element() { return elements_++; }
-  std::uint32_t rank_of(std::uint32_t lane) const { return lane / program_.lanes; }
-  std::uint32_t lanes() const { return program_.ranks * program_.lanes; }
-
-  std::uint32_t other_lane(std::uint32_t lane) {
-    return (lane + 1 + random_.below(lanes() - 1)) % lanes();
-  }
-  // A lane of every rank.
-  std::vector<std::uint32_t> one_per_rank() {
-    std::vector<std::uint32_t> result;
-    for (std::uint32_t r = 0; r < program_.ranks; ++r) {
-      result.push_back(r * program_.lanes + random_.below(program_.lanes));
-    }
-    return result;
-  }
-
-  // By all threads of the lane if the operation is a common one, else by one of them.
-  void emit(std::uint32_t lane, const Op& op) {
-    const std::uint32_t begin = lane * program_.threads;
-    const bool common = is_collective(op.kind);
-    const std::uint32_t only = begin + random_.below(program_.threads);
-    for (std::uint32_t s = begin; s < begin + program_.threads; ++s) {
-      if (common || s == only) program_.code[s].push_back(op);
-    }
-  }
-  void meet(std::uint32_t lane) {
-    if (program_.threads > 1) emit(lane, {.kind = Kind::converge});
-  }
-  void tell(std::uint32_t lane, const Op& op) { meet(lane), emit(lane, op); }
-  // For a relaxed notify, what was loaded must be complete. Mostly.
-  void complete(std::uint32_t lane, Order order) {
-    constexpr Kind ways[] = {Kind::converge, Kind::converge, Kind::converge, Kind::flush};
-    if (program_.threads == 1 && order == Order::relaxed && random_.percent(80))
-      emit(lane, {.kind = ways[random_.below(std::size(ways))]});
-  }
-  void hear(std::uint32_t lane, const Op& op) { emit(lane, op), meet(lane); }
-  Order maybe_relaxed(Order order) { return random_.percent(50) ? Order::relaxed : order; }
-
-  // ---- blocks
-
-  // Data from a to b by any of the ways, told and heard; then perhaps an acknowledgement and reuse.
-  void message() {
-    const std::uint32_t a = random_.below(lanes()), b = other_lane(a);
-    const std::uint32_t from = element(), to = element(), c = cell();
-    const std::uint32_t value = 1 + random_.below(3);
-    const NotifyOp op = random_.percent(50) ? NotifyOp::set : NotifyOp::add;
-    const Compare compare = random_.percent(70) ? Compare::ge : Compare::eq;
-    const std::uint32_t way = random_.below(program_.threads > 1 ? 6 : 8);
-    const bool pulled = way == 0;
-    if (way != 1 && way != 2) emit(a, data(Kind::store, 0, from, 0, 5 + way));
-    if (way != 1 && way != 2) meet(a);
-    constexpr Kind ways[] = {Kind::store,      Kind::remote_store, Kind::remote_add,
-                             Kind::put,        Kind::put_async,    Kind::put,
-                             Kind::put_signal, Kind::put_signal};
-    if (!pulled) {
-      Op move = data(ways[way], rank_of(b), to, from, value);
-      move.cell = c, move.op = op;
-      emit(a, move);
-    }
-    if (way == 5) emit(a, {.kind = Kind::flush});
-    if (way < 6) tell(a, notify(c, rank_of(b), value, op));
-    if (way >= 6 && random_.percent(30) && cells_ < most_cells) return payload(a, b, to);
-    hear(b, wait(c, compare, value));
-    if (!pulled) emit(b, data(Kind::load, 0, 0, to, 0));
-    if (pulled) pull(a, b, to, from);
-    if (random_.percent(50)) acknowledge(a, b, way, to, from);
-  }
-
-  // A put_signal's payload, told of by another notify.
-  void payload(std::uint32_t a, std::uint32_t b, std::uint32_t to) {
-    const std::uint32_t told = cell();
-    tell(a, notify(told, rank_of(b), 1, NotifyOp::set));
-    hear(b, wait(told, Compare::ge, 1));
-    emit(b, data(Kind::load, 0, 0, to, 0));
-  }
-
-  void pull(std::uint32_t a, std::uint32_t b, std::uint32_t to, std::uint32_t from) {
-    constexpr Kind ways[] = {Kind::remote_load, Kind::get, Kind::get_async};
-    const std::uint32_t way = random_.below(3);
-    emit(b, data(ways[way], rank_of(a), to, from, 0));
-    if (way == 0) return;
-    if (way == 2) emit(b, {.kind = Kind::flush});
-    meet(b);
-    emit(b, data(Kind::load, 0, 0, to, 0));
-  }
-
-  void acknowledge(std::uint32_t a, std::uint32_t b, std::uint32_t way, std::uint32_t to,
-                   std::uint32_t from) {
-    const std::uint32_t c = cell();
-    const Order order = way > 3 ? Order::release : maybe_relaxed(Order::release);
-    complete(b, order);
-    tell(b, notify(c, rank_of(a), 1, NotifyOp::set, order));
-    hear(a, wait(c, Compare::ge, 1, way > 0 ? Order::acquire : maybe_relaxed(Order::acquire)));
-    if (way != 1 && way != 2) {
-      emit(a, data(Kind::store, 0, from, 0, 9));
-    } else {
-      emit(a, data(Kind::remote_store, rank_of(b), to, 0, 9));
-    }
-  }
-
-  // a writes to b, and tells c, which tells b.
-  void third_party() {
-    const std::uint32_t a = random_.below(lanes()), b = other_lane(a), c = other_lane(a);
-    if (b == c) return;
-    const std::uint32_t to = element(), first = cell(), second = cell();
-    emit(a, data(Kind::remote_store, rank_of(b), to, 0, 7));
-    if (program_.profile == Profile::rdma || random_.percent(50)) emit(a, {.kind = Kind::flush});
-    tell(a, notify(first, rank_of(c), 1, NotifyOp::add));
-    hear(c, wait(first, Compare::ge, 1));
-    tell(c, notify(second, rank_of(b), 1, NotifyOp::set));
-    hear(b, wait(second, Compare::ge, 1));
-    emit(b, data(Kind::load, 0, 0, to, 0));
-  }
-
-  // Everybody else adds to one element and to one cell of a lane.
-  void sum() {
-    const std::uint32_t b = random_.below(lanes());
-    const std::uint32_t to = element(), c = cell();
-    std::uint32_t count = 0;
-    for (std::uint32_t a = 0; a < lanes(); ++a) {
-      if (a == b) continue;
-      ++count;
-      emit(a, data(Kind::remote_add, rank_of(b), to, 0, a + 1));
-      tell(a, notify(c, rank_of(b), 1, NotifyOp::add));
-    }
-    if (count == 0) return;
-    hear(b, wait(c, random_.percent(75) ? Compare::ge : Compare::eq, count));
-    emit(b, data(Kind::load, 0, 0, to, 0));
-    if (random_.percent(30)) {  // takes the credits back
-      emit(b, notify(c, rank_of(b), ~count + 1, NotifyOp::add, Order::relaxed));
-      if (program_.threads == 1) program_.zero_cells |= 1U << c;
-    }
-  }
-
-  void handoff() {
-    const std::uint32_t a = random_.below(lanes()), b = other_lane(a);
-    const std::uint32_t to = element(), c = cell();
-    emit(a, data(Kind::remote_store, rank_of(b), to, 0, 3));
-    const std::uint32_t rounds = 1 + random_.below(2);
-    const std::uint32_t strand_a = a * program_.threads, strand_b = b * program_.threads;
-    for (std::uint32_t i = 0; i < rounds; ++i) {
-      meet(a);
-      program_.code[strand_a].push_back(
-          {.kind = Kind::hand, .cell = c, .peer = rank_of(b), .order = Order::release});
-      program_.code[strand_b].push_back({.kind = Kind::take, .cell = c, .order = Order::acquire});
-      meet(b);
-    }
-    emit(b, data(Kind::load, 0, 0, to, 0));
-  }
-
-  // A barrier of a lane of each rank, called up to twice, between writes and reads of neighbours.
-  void barrier() {
-    const std::vector<std::uint32_t> members = one_per_rank();
-    const auto ranks = static_cast<std::uint32_t>(members.size());
-    if (ranks < 2) return;
-    const std::uint32_t kind = random_.below(4);  // epochs, a counter, credits, counting down
-    const std::uint32_t need = kind == 1 ? 1 : ranks;
-    if (most_cells - cells_ < need) return;
-    const std::uint32_t first = cells_;
-    cells_ += need;
-    const std::uint32_t written = element(), moved = element();
-    const std::uint32_t calls = 1 + random_.below(ranks > 2 ? 1 : 2);
-    for (const std::uint32_t m : members) {
-      const std::uint32_t right = (rank_of(m) + 1) % ranks;
-      emit(m, data(Kind::store, 0, written, 0, rank_of(m) + 1));
-      emit(m, data(Kind::remote_store, right, moved, 0, rank_of(m) + 11));
-    }
-    for (std::uint32_t call = 1; call <= calls; ++call) {
-      for (const std::uint32_t m : members) enter(m, kind, first, ranks, call);
-    }
-    for (const std::uint32_t m : members) {
-      const std::uint32_t left = (rank_of(m) + ranks - 1) % ranks;
-      emit(m, data(Kind::remote_load, left, 0, written, 0));
-      if (random_.percent(60)) emit(m, data(Kind::load, 0, 0, moved, 0));
-    }
-  }
-
-  void enter(std::uint32_t m, std::uint32_t kind, std::uint32_t first, std::uint32_t ranks,
-             std::uint32_t call) {
-    const std::uint32_t self = rank_of(m);
-    if (kind == 1) emit(m, {.kind = Kind::flush});
-    meet(m);
-    for (std::uint32_t p = 0; p < ranks; ++p) {
-      if (p == self) continue;
-      if (kind == 0) emit(m, notify(first + self, p, call, NotifyOp::set));
-      if (kind == 1) emit(m, notify(first, p, 1, NotifyOp::add));
-      if (kind == 2) emit(m, notify(first + self, p, 1, NotifyOp::add));
-      if (kind == 3) count_down(m, first, p);
-    }
-    if (kind == 1) emit(m, wait(first, Compare::ge, call * (ranks - 1)));
-    for (std::uint32_t p = 0; p < ranks && kind != 1; ++p) {
-      if (p == self) continue;
-      const std::uint32_t strand = m * program_.threads;  // the waiter takes back: the same thread
-      program_.code[strand].push_back(kind == 3
-                                          ? wait(first + p, Compare::le, 0)
-                                          : wait(first + p, Compare::ge, kind == 0 ? call : 1));
-      if (kind == 2)
-        program_.code[strand].push_back(
-            notify(first + p, self, ~0U, NotifyOp::add, Order::relaxed));
-      if (kind == 2) program_.zero_cells |= 1U << (first + p);
-    }
-    meet(m);
-  }
-
-  // One more to come from p, here; one less to come from here, at p.
-  void count_down(std::uint32_t m, std::uint32_t first, std::uint32_t p) {
-    const std::uint32_t self = rank_of(m), strand = m * program_.threads;
-    program_.code[strand].push_back(
-        notify(first + p, self, 1, NotifyOp::add, maybe_relaxed(Order::release)));
-    program_.code[strand].push_back(notify(first + self, p, ~0U, NotifyOp::add));
-  }
-
-  // Lane b lets the others go on, which write to it and count down.
-  void latch() {
-    const std::uint32_t b = random_.below(lanes());
-    if (lanes() - 1 > most_elements - elements_) return;
-    const std::uint32_t left = cell(), begun = cell();
-    const bool adds = random_.percent(50);
-    emit(b, notify(left, rank_of(b), lanes() - 1, adds ? NotifyOp::add : NotifyOp::set));
-    for (std::uint32_t rank = 0; rank < program_.ranks; ++rank)
-      tell(b, notify(begun, rank, 1, NotifyOp::set));
-    std::vector<std::uint32_t> written;
-    for (std::uint32_t a = 0; a < lanes(); ++a) {
-      if (a == b) continue;
-      hear(a, wait(begun, Compare::ge, 1));
-      written.push_back(element());
-      emit(a, data(Kind::remote_store, rank_of(b), written.back(), 0, a + 1));
-      tell(a, notify(left, rank_of(b), ~0U, NotifyOp::add));
-    }
-    hear(b, wait(left, random_.percent(70) ? Compare::le : Compare::eq, 0));
-    for (const std::uint32_t at : written) emit(b, data(Kind::load, 0, 0, at, 0));
-  }
-
-  // The lanes of a rank take one each and give it back; there are enough, or one too few.
-  void semaphore() {
-    const std::uint32_t rank = random_.below(program_.ranks), free = cell();
-    const std::uint32_t least = random_.percent(80) ? program_.lanes : 1;
-    for (std::uint32_t lane = rank * program_.lanes; lane < (rank + 1) * program_.lanes; ++lane) {
-      const std::uint32_t strand = lane * program_.threads;
-      auto& list = program_.code[strand];
-      list.push_back(notify(free, rank, ~0U, NotifyOp::add, maybe_relaxed(Order::release)));
-      list.push_back(wait(free, Compare::ge, ~least + 1));
-      list.push_back(notify(free, rank, 1, NotifyOp::add));
-    }
-  }
-
-  // Each rank passes to the right what it got from the left.
-  void ring() {
-    const std::vector<std::uint32_t> members = one_per_rank();
-    const auto ranks = static_cast<std::uint32_t>(members.size());
-    if (ranks < 2) return;
-    const std::uint32_t from = element(), to = element(), c = cell();
-    for (const std::uint32_t m : members) {
-      const std::uint32_t right = (rank_of(m) + 1) % ranks;
-      emit(m, data(Kind::store, 0, from, 0, rank_of(m) + 1));
-      meet(m);
-      emit(m, data(random_.percent(50) ? Kind::put : Kind::put_async, right, to, from, 0));
-      tell(m, notify(c, right, 1, NotifyOp::set));
-    }
-    for (const std::uint32_t m : members) {
-      hear(m, wait(c, Compare::ge, 1));
-      emit(m, data(Kind::load, 0, 0, to, 0));
-    }
-  }
-
-  // Several lanes add to one cell of lane b, some after having heard of each other, and b waits now
-  // and then for what has come so far, or for less: what a certificate has to tell apart.
-  void crowd() {
-    const std::uint32_t b = random_.below(lanes());
-    const std::uint32_t sum_cell = cell(), chain_cell = cell();
-    std::uint32_t sum = 0, chain = 0;
-    std::vector<std::uint32_t> written;
-    const std::uint32_t steps = 3 + random_.below(4);
-    for (std::uint32_t i = 0; i < steps; ++i) {
-      const std::uint32_t a = other_lane(b);
-      const bool waits = sum > 0 && random_.percent(35);
-      if (waits) {
-        const std::uint32_t least = random_.percent(70) ? sum : 1 + random_.below(sum);
-        const Order order = random_.percent(80) ? Order::acquire : Order::relaxed;
-        hear(b, wait(sum_cell, Compare::ge, least, order));
-        if (!written.empty() && order == Order::acquire && least == sum)
-          emit(b, data(Kind::load, 0, 0, written[random_.below(written.size())], 0));
-      } else if (random_.percent(75) || a == b) {
-        if (elements_ < most_elements && random_.percent(50)) {
-          written.push_back(element());
-          emit(a, data(Kind::remote_store, rank_of(b), written.back(), 0, i + 1));
-        }
-        const std::uint32_t value = 1 + random_.below(2);
-        tell(a, notify(sum_cell, rank_of(b), value, NotifyOp::add));
-        sum += value;
-      } else {  // one lane lets another one go on
-        const std::uint32_t from = random_.below(lanes());
-        if (from == a) continue;
-        if (random_.percent(50)) emit(from, {.kind = Kind::flush});
-        tell(from, notify(chain_cell, rank_of(a), 1, NotifyOp::add, maybe_relaxed(Order::release)));
-        if (++chain > 1) continue;
-        hear(a, wait(chain_cell, Compare::ge, 1));
-      }
-    }
-  }
-
-  void boundary(std::uint32_t rank) {
-    const std::uint32_t per_rank = program_.lanes * program_.threads;
-    for (std::uint32_t s = rank * per_rank; s < (rank + 1) * per_rank; ++s) {
-      program_.code[s].push_back({.kind = Kind::boundary});
-    }
-  }
-
-  // Data of a kernel that a relaxed notify of the next one speaks for, or that is awaited relaxed
-  // by a kernel before the one that reads it.
-  void kernels() {
-    const std::uint32_t a = random_.below(lanes()), b = other_lane(a);
-    const std::uint32_t from = element(), to = element(), c = cell();
-    const bool earlier = random_.percent(60), later = random_.percent(60);
-    emit(a, data(Kind::store, 0, from, 0, 4));
-    constexpr Kind ways[] = {Kind::remote_store, Kind::put, Kind::put_async};
-    emit(a, data(ways[random_.below(3)], rank_of(b), to, from, 4));
-    if (earlier) boundary(rank_of(a));
-    // The end of a kernel speaks for all lanes.
-    const std::uint32_t teller = rank_of(a) * program_.lanes + random_.below(program_.lanes);
-    tell(earlier && teller != b ? teller : a,
-         notify(c, rank_of(b), 1, NotifyOp::add, earlier ? Order::relaxed : Order::release));
-    hear(b, wait(c, Compare::ge, 1, later ? Order::relaxed : Order::acquire));
-    if (later) boundary(rank_of(b));
-    emit(b, data(Kind::load, 0, 0, to, 0));
-    emit(b, data(Kind::remote_load, rank_of(a), 0, from, 0));
-  }
-
-  // The threads of a lane share its counter, as a barrier's epoch is shared.
-  void siblings() {
-    const std::uint32_t lane = random_.below(lanes());
-    const std::uint32_t begin = lane * program_.threads;
-    for (std::uint32_t s = begin; s < begin + program_.threads; ++s) {
-      program_.code[s].push_back({.kind = Kind::read_counter});
-    }
-    meet(lane);
-    emit(lane, {.kind = Kind::write_counter, .value = 1 + random_.below(3)});
-    meet(lane);
-  }
-
   // Reads or tests a cell somewhere: harmless in a correct program, but its outcome may vary.
-  void watch() {
+  void watch(Blocks& parts) {
     const std::uint32_t strand = random_.below(program_.strands());
     auto& list = program_.code[strand];
     const auto at = static_cast<std::ptrdiff_t>(random_.below(list.size() + 1));
-    Op op = wait(random_.below(program_.cells), Compare::ge, 1, maybe_relaxed(Order::acquire));
+    Op op =
+        wait(random_.below(program_.cells), Compare::ge, 1, parts.maybe_relaxed(Order::acquire));
     op.kind = random_.percent(50) ? Kind::read : Kind::test;
     list.insert(list.begin() + at, op);
   }
 
   Random random_;
   Program program_;
-  std::uint32_t cells_ = 0;
-  std::uint32_t elements_ = 0;
 };
 
 }  // namespace
