@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "cli/info_report.hpp"
+#include "fabric/host/liveness.hpp"
 #include "fabric/host/memory_info.hpp"
 #include "launch/binding.hpp"
 #include "launch/fd.hpp"
@@ -98,14 +99,18 @@ Section host_section() {
 
   const std::string memory = try_shared_memory();
   const std::string futex = try_futex();
+  const std::string robust =
+      host::kernel_keeps_robust_list() ? std::string() : "get_robust_list: " + reason();
   const std::string handle = try_process_handle();
   section.findings.push_back(yes_or_no("memfd", memory));
   section.findings.push_back(yes_or_no("futex", futex));
+  section.findings.push_back(yes_or_no("robust_futex", robust));
   section.findings.push_back(yes_or_no("pidfd_open", handle));
   section.findings.push_back(yes_or_no("membarrier", try_membarrier()));
   if (!memory.empty()) section.missing = "shared memory cannot be had: " + memory;
   if (!futex.empty()) section.missing = "a rank cannot sleep: " + futex;
-  if (!handle.empty()) section.missing = "the end of a rank cannot be seen: pidfd_open: " + handle;
+  if (!robust.empty()) section.missing = "ranks cannot see each other end: " + robust;
+  if (!handle.empty()) section.missing = "a launcher cannot see a rank end: pidfd_open: " + handle;
   return section;
 }
 

@@ -31,7 +31,8 @@ TEST(Info, DescribesThisHost) {
   const json host = info().at("host");
   // The tests of this build run ranks here, so there is nothing that they miss.
   EXPECT_EQ(host.at("available"), true);
-  for (const char* needed : {"memfd", "futex", "pidfd_open"}) EXPECT_EQ(host.at(needed), true);
+  for (const char* needed : {"memfd", "futex", "robust_futex", "pidfd_open"})
+    EXPECT_EQ(host.at(needed), true);
   EXPECT_EQ(host.at("cores").at("allowed"), json(launcher::allowed_cores()));
   EXPECT_EQ(host.at("cores").at("online"), sysconf(_SC_NPROCESSORS_ONLN));
   const auto total = host.at("memory_total").get<std::uint64_t>();

@@ -65,6 +65,21 @@ INSTANTIATE_TEST_SUITE_P(Start, Namespaces,
                                            Start::mpirun),
                          name_of);
 
+// Windows of the job's own memory need no socket; what ranks bring does, and that is said.
+TEST(NetworkNamespaces, BroughtMemoryCannotBeHandedOverAndThatIsSaid) {
+  const Words wrapper{"unshare", "-n"};
+  if (!works(wrapper)) GTEST_SKIP() << "unshare -n is not allowed here";
+  for (const char* scenario : {"window", "window_on"}) {
+    const bool brings = std::string(scenario) == "window_on";
+    for (auto& command : start_job(Start::launcher, 3,
+                                   {STEP_VICTIM, scenario, "0", "list", "/dev/null"}, wrapper)) {
+      EXPECT_EQ(command->wait(), brings ? 1 : 0) << command->err();
+      EXPECT_GE(count(command->err(), "a rank lives in another network namespace"), brings ? 3 : 0)
+          << command->err();
+    }
+  }
+}
+
 TEST(NoProc, RanksMeetAndADeathIsNoticed) {
   if (!works(without_proc)) GTEST_SKIP() << "unshare -m and umount are not allowed here";
   for (const Start start : {Start::bare, Start::launcher, Start::alone}) {

@@ -30,16 +30,15 @@ bool lives(std::uint32_t word) {
   return !has_died(word) && (word & FUTEX_TID_MASK) != 0;
 }
 
-// Without the list the mark would say "lives" for ever.
-bool kernel_keeps_list() {
+}  // namespace
+
+bool kernel_keeps_robust_list() {
   void* list = nullptr;
   std::size_t length = 0;
   const long got = syscall(SYS_get_robust_list, 0, &list, &length);
   // A filter may forbid to ask and not to keep.
   return got == 0 ? list != nullptr : errno != ENOSYS;
 }
-
-}  // namespace
 
 LifeMark::LifeMark(LifeMark&& other) noexcept
     : job_(std::move(other.job_)), rank_(other.rank_), thread_(other.thread_) {
@@ -54,7 +53,7 @@ LifeMark& LifeMark::operator=(LifeMark&& other) noexcept {
 }
 
 Result<LifeMark> LifeMark::take(std::shared_ptr<const Job> job, std::uint32_t rank) {
-  if (!kernel_keeps_list()) {
+  if (!kernel_keeps_robust_list()) {
     return Error{ErrorCode::unavailable,
                  "this kernel, or a filter in front of it, has no robust futexes (get_robust_list: "
                  "not implemented): ranks could not see each other end"};

@@ -36,6 +36,9 @@
 
 namespace muster::host {
 
+// Without such a list ranks cannot see each other end.
+[[nodiscard]] bool kernel_keeps_robust_list();
+
 // This thread lives, and is a rank. Given back by the thread that took it; where that has ended,
 // the mark says that the rank has died.
 class LifeMark {
