@@ -62,7 +62,7 @@ std::vector<Change> strengthenings(const Site& site, const Options& options) {
   if (reads(site.operation)) changes.push_back(Change::acquire);
   if (options.profile == Profile::rdma && (deposits(site.operation) || moves))
     changes.push_back(Change::flush_before);
-  if (options.threads > 1 && deposits(site.operation)) changes.push_back(Change::converge_before);
+  if (deposits(site.operation)) changes.push_back(Change::converge_before);  // one thread's too
   if (options.threads > 1 && reads(site.operation)) changes.push_back(Change::converge_after);
   return changes;
 }
