@@ -96,6 +96,8 @@ class Team {
   // A window over memory that each rank brings, which must live until the window is freed: shared
   // memory that `fd` names (memfd_create, shm_open), from byte `place` on, which muster maps into
   // every rank; or, where the ranks are threads, just a pointer. Not zeroed. A job has room for 63.
+  // Ranks hand the descriptor to each other: they may live in different pid namespaces, and in one
+  // network namespace.
   template <class T>
   Result<WindowRef<T>> window_on(int fd, std::int64_t place,
                                  std::initializer_list<std::int64_t> extents) {

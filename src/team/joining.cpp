@@ -25,6 +25,24 @@ std::optional<std::uint32_t> first_rank(const RankContext& rank, IsSo is_so) {
   return std::nullopt;
 }
 
+// The rank that was lost before all had come to the run: as somebody has seen it, or as this one
+// does.
+template <class IsLost>
+std::optional<std::uint32_t> first_lost(const RankContext& rank, std::uint32_t run,
+                                        IsLost is_lost_now) {
+  std::atomic<std::uint64_t>& record = rank.job->header().unjoined;
+  const auto of_this_run = [&](std::uint64_t seen) { return seen >> 32U == run + 1; };
+  std::uint64_t seen = record.load(std::memory_order_relaxed);
+  if (!of_this_run(seen)) {
+    const auto lost = first_rank(rank, is_lost_now);
+    if (!lost) return std::nullopt;
+    const std::uint64_t mine = std::uint64_t{run + 1} << 32U | *lost;
+    // Relaxed: it is all in the word.
+    if (record.compare_exchange_strong(seen, mine, std::memory_order_relaxed)) return lost;
+  }
+  return static_cast<std::uint32_t>(seen);
+}
+
 // Waits for the word, whose change may make all_here() true. An error where lost() names a rank,
 // `loss` says what it did, or where the time is over: then absent() names one that has not come.
 template <class AllHere, class Absent, class Lost>
@@ -77,7 +95,7 @@ Result<void> begin_again(RankContext& rank, std::uint32_t run) {
   };
   const auto late = [&] { return first_rank(rank, comes_not); };
   const auto gone = [&] {
-    return first_rank(rank, [&](std::uint32_t other) { return is_gone(header, other); });
+    return first_lost(rank, run, [&](std::uint32_t other) { return is_gone(header, other); });
   };
   const std::string loss = fmt::format("ended before all ranks had come to run {}", run + 1);
   if (rank.job_rank != 0) {
@@ -98,7 +116,7 @@ Result<void> begin_again(RankContext& rank, std::uint32_t run) {
 }
 
 // All ranks have come to this run, and team 0 is there.
-Result<void> complete(RankContext& rank) {
+Result<void> complete(RankContext& rank, std::uint32_t run) {
   JobHeader& header = rank.job->header();
   const auto absent = [&] {
     return first_rank(rank, [&](std::uint32_t other) {
@@ -106,7 +124,7 @@ Result<void> complete(RankContext& rank) {
     });
   };
   const auto lost = [&] {
-    return first_rank(rank, [&](std::uint32_t other) { return is_lost(header, other); });
+    return first_lost(rank, run, [&](std::uint32_t other) { return is_lost(header, other); });
   };
   // Pairs with add_to in join: rank 0 comes when it has founded the team.
   const auto all_here = [&] {
@@ -157,7 +175,7 @@ Result<std::shared_ptr<RankContext>> join(std::shared_ptr<const Job> job,
   record.state.store(RankState::joined, std::memory_order_release);
   add_to(header.joined, header.ranks);
   step(options.rank, "join: wait for all");
-  if (Result<void> done = complete(*rank); !done) {
+  if (Result<void> done = complete(*rank, run); !done) {
     leave(*rank);  // it has begun no body
     return done.error();
   }

@@ -58,6 +58,10 @@ TEST(DeathAtStep, JoiningUnderTheLauncher) {
 TEST(DeathAtStep, JoiningUnderAForeignLauncher) {
   die_everywhere(Start::alone, "join");
 }
+TEST(DeathAtStep, JoiningASecondRun) {
+  die_everywhere(Start::launcher, "again");
+  die_everywhere(Start::alone, "again");
+}
 TEST(DeathAtStep, Windows) {
   die_everywhere(Start::bare, "window");
 }

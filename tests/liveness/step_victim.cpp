@@ -5,7 +5,8 @@
 //                                               STEP, and FILE says so first: "rank nanoseconds"
 //
 // VICTIM is a rank, or `any`: the first one to come there. In the scenarios that begin with
-// `after_`, the last rank dies first, and only steps within the body count.
+// `after_`, the last rank dies first, and only steps within the body count. In `again` those of the
+// second run do.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -190,7 +191,7 @@ Result<void> shrink(Team& team) {
 Result<void> play(Team& team, const std::string& scenario) {
   if (scenario.starts_with("after_") && team.rank().value + 1 == team.size()) die();
   armed = true;
-  if (scenario == "join") return {};
+  if (scenario == "join" || scenario == "again") return {};
   if (scenario == "window" || scenario == "crash") return use_windows(team);
   if (scenario == "measure") return measure(team);
   if (scenario == "mappings") return look_at_mappings(team);
@@ -222,6 +223,12 @@ int main(int argc, char** argv) {
   crashes = scenario == "crash";
   armed = !scenario.starts_with("after_");
   on_step = at_step;
+  if (scenario == "again") {
+    armed = false;
+    if (const int first = run({.ranks = 3}, [](Team& team) { return team.sync(); }); first != 0)
+      return first;
+    armed = true;
+  }
   return run({.ranks = scenario.starts_with("after_") ? 4U : 3U}, [&](Team& team) {
     const Result<void> played = play(team, scenario);
     armed = false;  // who comes to the end of its body owes the others nothing more

@@ -88,6 +88,9 @@ struct JobHeader {
   std::atomic<std::uint32_t> run;
   // Words to wait on: how often ranks have begun a run, all together, and how many have joined this
   // one. RankRecords say which.
+  // `unjoined` is the rank that was lost while they came (run plus 1, then rank), the first that
+  // anybody saw: whoever sees it ends, and must not be taken for the cause by others.
+  std::atomic<std::uint64_t> unjoined;
   std::atomic<std::uint32_t> begun;
   std::atomic<std::uint32_t> joined;
 
