@@ -85,6 +85,7 @@ Result<std::vector<Piece>> exchange_memory(TeamContext& team, Handover& handover
 
 std::vector<Piece> pieces_at(const std::vector<std::uint64_t>& pointers) {
   std::vector<Piece> pieces;
+  pieces.reserve(pointers.size());
   for (const std::uint64_t pointer : pointers)
     pieces.push_back({reinterpret_cast<std::byte*>(pointer), nullptr, 0});
   return pieces;
