@@ -67,6 +67,8 @@ int run_ranks(const RunOptions& options, const std::function<Result<int>(Team&)>
 // start the status of the rank that failed first (128 + n for signal n). 2 where the options are
 // wrong. Leaving is a barrier of the team. A rank that ends its process in the middle of the body,
 // by exit(0) too, has failed: its launcher names it, and the others' waits return `peer_lost`.
+// Where the ranks are threads, or another launcher started them, exit(0) and quick_exit() end the
+// process with a line and status 1; _exit(0) in a thread cannot be seen.
 //
 // A program may call run again after it has returned; where a launcher started it, the same ranks
 // meet again, and all of them have to. What a body starts is no rank of the job: a run inside the

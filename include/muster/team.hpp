@@ -98,6 +98,8 @@ class Team {
   // every rank; or, where the ranks are threads, just a pointer. Not zeroed. A job has room for 63.
   // Ranks hand the descriptor to each other: they may live in different pid namespaces, and in one
   // network namespace.
+  // Holes of a sparse file get pages as with other windows: those up to 1 GiB now, or
+  // out_of_memory.
   template <class T>
   Result<WindowRef<T>> window_on(int fd, std::int64_t place,
                                  std::initializer_list<std::int64_t> extents) {

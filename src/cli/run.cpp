@@ -15,6 +15,7 @@
 #include "cli/find_program.hpp"
 #include "cli/numbers.hpp"
 #include "cli/program_verb.hpp"
+#include "fabric/host/control_group.hpp"
 #include "fabric/host/job.hpp"
 #include "fabric/host/liveness.hpp"
 #include "launch/binding.hpp"
@@ -84,6 +85,7 @@ int run(const Options& options, const std::vector<std::string>& words) {
   }
   launch.survivors_go_on = [&job] { return host::survivors_stand(*job); };
   launch.left_body = [&job](std::uint32_t rank) { return host::left_body(*job, rank); };
+  launch.about_kill = host::watch_kills_for_memory();
   launch.on_end = [&job](std::uint32_t rank) { host::note_end(job->header(), rank); };
   launch.first_to_fail = [&job] { return host::first_to_fail(*job); };
   return launcher::launch(launch, [&](std::uint32_t rank) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/process_limit.hpp"
 #include "launch/binding.hpp"
 #include "launch/child.hpp"
 #include "launch/orphans.hpp"
@@ -107,10 +108,16 @@ int launch(const LaunchOptions& options, const std::function<int(std::uint32_t r
   for (std::uint32_t rank = 0; started && rank < options.ranks; ++rank) {
     started = job.start(rank, child);
     if (started) continue;
+    const int code = errno;
     complain(fmt::format("cannot start rank {} of {}: {}{}", rank, options.ranks,
-                         std::strerror(errno), note_on_descriptors(errno)));
+                         std::strerror(code), note_on_descriptors(code) + note_on_processes(code)));
   }
-  if (job.relay) job.relay->start();
+  if (job.relay && !job.relay->start()) {
+    complain(fmt::format("cannot start the thread that passes the output on: {}{}",
+                         std::strerror(errno), note_on_processes(errno)));
+    job.relay.reset();  // what the ranks write ends with it
+    started = false;
+  }
   Supervisor supervisor(options, std::move(job.processes), job.signals, job.orphanage,
                         job.relay.get());
   if (started) return supervisor.run();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace muster::launcher {
 
@@ -26,6 +27,9 @@ struct LaunchOptions {
   // Asked of a rank whose process has ended: true where it was in the middle of its body, by exit()
   // or the like. It has failed then, and code 0 is taken for 1.
   std::function<bool(std::uint32_t rank)> left_body;
+  // Asked of a rank that was killed by signal 9, for which there is no other explanation: what may
+  // have done it, to be added to the line about the rank.
+  std::function<std::string()> about_kill;
   // Told of each rank whose process has ended, however it did.
   std::function<void(std::uint32_t rank)> on_end;
   // Asked at the end: the rank that was the first to fail as the job itself saw it, if any. Its

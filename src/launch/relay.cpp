@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 namespace muster::launcher {
 namespace {
@@ -73,8 +74,14 @@ OutputPipes Relay::add(std::uint32_t rank) {
   return writers;
 }
 
-void Relay::start() {
-  thread_ = std::thread([this] { loop(); });
+bool Relay::start() {
+  try {
+    thread_ = std::thread([this] { loop(); });
+    return true;
+  } catch (const std::system_error& refused) {
+    errno = refused.code().value();
+    return false;
+  }
 }
 
 void Relay::say(std::string_view line) {

@@ -34,7 +34,8 @@ class Relay {
   // Before start(). No open descriptor where the system has none left.
   [[nodiscard]] OutputPipes add(std::uint32_t rank);
 
-  void start();
+  // False, with errno, where there is no thread for it.
+  [[nodiscard]] bool start();
 
   // Writes a line of the launcher's own to stderr, after what the ranks wrote before this call.
   void say(std::string_view line);

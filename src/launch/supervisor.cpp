@@ -145,8 +145,9 @@ void Supervisor::report(std::uint32_t rank, int wait_status, bool in_body) {
   if (stopped && (!by_signal || signal == SIGTERM || signal == SIGKILL)) return;
 
   if (by_signal) {
-    say(fmt::format("rank {} (pid {}) was killed by signal {} ({})", rank, processes_[rank].pid,
-                    signal, describe_signal(signal)));
+    say(fmt::format("rank {} (pid {}) was killed by signal {} ({}){}", rank, processes_[rank].pid,
+                    signal, describe_signal(signal),
+                    signal == SIGKILL && options_.about_kill ? options_.about_kill() : ""));
   } else if (left_body) {
     say(fmt::format("rank {} exited with code 0 in the middle of its body", rank));
   } else {

@@ -10,6 +10,7 @@
 
 #include "base/step.hpp"
 #include "fabric/host/header_lock.hpp"
+#include "fabric/host/room.hpp"
 #include "muster/team.hpp"
 #include "team/handover.hpp"
 #include "team/setup.hpp"
@@ -29,7 +30,10 @@ std::optional<Error> wrong(const TeamContext& team, const Bring& bring) {
                  "window_on: a pointer reaches no other process; give the descriptor of shared "
                  "memory (memfd_create, shm_open) instead"};
   }
-  return std::nullopt;
+  if (bring.memory != nullptr) return std::nullopt;
+  auto lacking = back_with_pages(bring.fd, bring.place, bring.bytes);
+  if (lacking) lacking->what = "window_on: " + lacking->what;
+  return lacking;
 }
 
 // Maps `bytes` of the file, from `place` on.

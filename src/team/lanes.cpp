@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/process_limit.hpp"
 #include "muster/team.hpp"
 #include "team/setup.hpp"
 
@@ -108,10 +109,10 @@ Result<void> Team::run_lanes(std::uint32_t count, const LaneBody& body) {
     try {
       others.emplace_back(run_one, lane);
     } catch (const std::system_error& refused) {
-      no_thread =
-          Error{ErrorCode::system,
-                fmt::format("lanes: no thread for lane {} of {}: {}", lane, count, refused.what()),
-                rank()};
+      no_thread = Error{ErrorCode::system,
+                        fmt::format("lanes: no thread for lane {} of {}: {}{}", lane, count,
+                                    refused.what(), note_on_processes(refused.code().value())),
+                        rank()};
       fail_for(setup_->team(), Lane{lane}, *no_thread);
     }
   }

@@ -5,16 +5,22 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "base/process_limit.hpp"
+#include "fabric/host/control_group.hpp"
 #include "launch/binding.hpp"
 #include "launch/environment.hpp"
 #include "launch/launch.hpp"
+#include "team/exit_watch.hpp"
 #include "team/joining.hpp"
 #include "team/membership.hpp"
 #include "team/setup.hpp"
@@ -117,24 +123,43 @@ int join_started(host::Membership& membership, const launcher::LaunchedBy& self,
   if (!job) return report(fmt::format("rank {}", self.rank), job.error()), failed;
   join.rank = self.rank;
   join.marked = true;
+  // Another launcher takes code 0 for success, and does not know what a body is.
+  std::optional<ExitWatch> watch;
+  if (self.launcher != launcher::Launcher::muster) watch.emplace(fmt::format("rank {}", self.rank));
   return run_rank(*job, join, body);
 }
 
+// Ranks begin together, or none does: those that there is a thread for would wait for the others.
 int start_threads(const std::shared_ptr<const host::Job>& job, host::JoinOptions join,
                   const Body& body) {
   join.processes = false;
+  const std::uint32_t count = job->header().ranks;
+  const ExitWatch watch(fmt::format("one of {} ranks", count));
   std::atomic<int> first{0};
+  std::promise<bool> all_started;
+  const std::shared_future<bool> begins = all_started.get_future().share();
   std::vector<std::thread> ranks;
-  for (std::uint32_t rank = 0; rank < job->header().ranks; ++rank) {
-    ranks.emplace_back([&, rank] {
-      host::JoinOptions mine = join;
-      mine.rank = rank;
-      const int code = run_rank(job, mine, body);
-      int none = 0;
-      if (code != 0) first.compare_exchange_strong(none, code);
-    });
+  std::optional<Error> refusal;
+  for (std::uint32_t rank = 0; rank < count && !refusal; ++rank) {
+    try {
+      ranks.emplace_back([&, rank] {
+        if (!begins.get()) return;
+        host::JoinOptions mine = join;
+        mine.rank = rank;
+        const int code = run_rank(job, mine, body);
+        int none = 0;
+        if (code != 0) first.compare_exchange_strong(none, code);
+      });
+    } catch (const std::system_error& refused) {
+      const int code = refused.code().value();
+      refusal = Error{ErrorCode::system,
+                      fmt::format("cannot start a thread for rank {} of {}: {}{}", rank, count,
+                                  std::strerror(code), note_on_processes(code))};
+    }
   }
+  all_started.set_value(!refusal);
   for (std::thread& rank : ranks) rank.join();
+  if (refusal) return report("run", *refusal), failed;
   return first.load();
 }
 
@@ -144,6 +169,7 @@ int start_processes(const std::shared_ptr<const host::Job>& job, const host::Joi
   options.ranks = job->header().ranks;
   options.survivors_go_on = [&] { return host::survivors_stand(*job); };
   options.left_body = [&](std::uint32_t rank) { return host::left_body(*job, rank); };
+  options.about_kill = host::watch_kills_for_memory();
   options.on_end = [&](std::uint32_t rank) { host::note_end(job->header(), rank); };
   options.first_to_fail = [&] { return host::first_to_fail(*job); };
   std::fflush(nullptr);  // or every rank would print what lies in this process's buffers

@@ -198,8 +198,12 @@ Result<std::uint64_t> Setup::allocate(Allocation allocation, const std::string& 
   const auto agreed = agree(what, reserved, mine);
   if (!agreed) return give_up(agreed.error());
   if (agreed->front() == 0) {
-    return Error{ErrorCode::out_of_memory,
-                 fmt::format("{}: no room left among the symmetric addresses", what), team_.rank()};
+    return Error{
+        ErrorCode::out_of_memory,
+        fmt::format("{}: no room left among the symmetric addresses, of which each rank has "
+                    "{} (fewer under ulimit -v or -f)",
+                    what, format_bytes(team_.header().heap_bytes)),
+        team_.rank()};
   }
   allocation.offset = agreed->front() - 1;
   step(team_.process().job_rank, "allocate: commit");

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "fabric/host/memory_info.hpp"
+#include "fabric/host/room.hpp"
 
 namespace muster::host {
 namespace {
@@ -101,7 +102,7 @@ Result<Job> Job::attach(int fd) {
   fcntl(fd, F_SETFD, FD_CLOEXEC);  // what a rank starts is not part of the job
   void* memory =
       mmap(nullptr, job.length_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  if (memory == MAP_FAILED) return system_error("cannot map the job's memory");
+  if (memory == MAP_FAILED) return no_room_for("the job", job.length_, errno);
   keep_out_of_dumps(memory, job.length_);
   job.header_ = static_cast<JobHeader*>(memory);
   // Pairs with the release in create_job: a header with its magic is complete.
@@ -186,10 +187,15 @@ Result<Job> create_job(const JobOptions& options) {
   std::uint64_t heap = std::min(wanted, std::bit_floor(address_budget / options.ranks));
   void* memory = MAP_FAILED;
   std::uint64_t length = 0;
-  // A limit on addresses (RLIMIT_AS, a sanitizer's shadow) makes the heaps smaller, not impossible.
+  // A limit on addresses (RLIMIT_AS, a sanitizer's shadow) or on files (RLIMIT_FSIZE, which is a
+  // signal to who passes it) makes the heaps smaller, not impossible. The rest of the program gets
+  // half of the addresses, as long as a smaller heap can leave them.
+  const std::uint64_t room = address_room();
+  int refused = ENOMEM;
   for (; heap >= smallest_heap; heap /= 2) {
     length =
         round_up(sizeof(JobHeader), page) + (cells_per_rank * cell_stride + heap) * options.ranks;
+    if (length > file_room() || (length > room / 2 && heap > smallest_heap)) continue;
     if (ftruncate(fd, static_cast<off_t>(length)) != 0) {
       Error error = system_error("cannot size the job's memory");
       close(fd);
@@ -197,11 +203,11 @@ Result<Job> create_job(const JobOptions& options) {
     }
     memory = mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (memory != MAP_FAILED) break;
+    refused = errno;
   }
   if (memory == MAP_FAILED) {
-    Error error = system_error("cannot map the job's memory");
     close(fd);
-    return error;
+    return no_room_for(fmt::format("a job of {} ranks", options.ranks), length, refused);
   }
   keep_out_of_dumps(memory, length);
   fill_header(*static_cast<JobHeader*>(memory), options, heap);

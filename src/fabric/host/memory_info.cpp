@@ -1,6 +1,7 @@
 #include "fabric/host/memory_info.hpp"
 
 #include <fmt/format.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <array>
@@ -8,12 +9,15 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <string>
+
+#include "fabric/host/control_group.hpp"
 
 namespace muster::host {
 namespace {
 
 // A line "Name:   123 kB" of /proc/meminfo, in bytes.
-std::uint64_t from_meminfo(const std::string& name) {
+std::optional<std::uint64_t> from_meminfo(const std::string& name) {
   std::ifstream file("/proc/meminfo");
   std::string key;
   std::uint64_t kilobytes = 0;
@@ -21,39 +25,30 @@ std::uint64_t from_meminfo(const std::string& name) {
   while (file >> key >> kilobytes && std::getline(file, unit)) {
     if (key == name + ":") return kilobytes * 1024;
   }
-  return 0;
-}
-
-std::optional<std::uint64_t> number_in(const std::string& path) {
-  std::ifstream file(path);
-  std::uint64_t value = 0;
-  if (file >> value) return value;
   return std::nullopt;
 }
 
-// What the control group (version 2, then 1) leaves of its limit.
-std::optional<std::uint64_t> left_in_group() {
-  static constexpr std::array<std::array<const char*, 2>, 2> files{
-      {{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-       {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-        "/sys/fs/cgroup/memory/memory.usage_in_bytes"}}};
-  for (const auto& [limit_file, usage_file] : files) {
-    const auto limit = number_in(limit_file);
-    const auto usage = number_in(usage_file);
-    if (limit && usage) return *limit > *usage ? *limit - *usage : 0;
-  }
-  return std::nullopt;
+// Where there is no /proc, the kernel tells less: not what it could free.
+struct sysinfo of_kernel() {
+  struct sysinfo info {};
+  ::sysinfo(&info);
+  return info;
 }
 
 }  // namespace
 
 std::uint64_t total_memory() {
-  return from_meminfo("MemTotal");
+  if (const auto total = from_meminfo("MemTotal")) return *total;
+  const struct sysinfo info = of_kernel();
+  return std::uint64_t{info.totalram} * info.mem_unit;
 }
 
 std::uint64_t available_memory() {
-  const std::uint64_t machine = from_meminfo("MemAvailable");
-  return std::min(machine, left_in_group().value_or(machine));
+  const struct sysinfo info = of_kernel();
+  const std::uint64_t machine =
+      from_meminfo("MemAvailable")
+          .value_or(std::uint64_t{info.freeram + info.bufferram} * info.mem_unit);
+  return std::min(machine, ControlGroup().left().value_or(machine));
 }
 
 std::string format_bytes(std::uint64_t bytes) {

@@ -7,7 +7,7 @@
 namespace muster::host {
 
 [[nodiscard]] std::uint64_t total_memory();
-// What this process may still take: what the machine has free, or what its control group leaves,
+// What this process may still take: what the machine has free, or what its control groups leave,
 // whichever is less.
 [[nodiscard]] std::uint64_t available_memory();
 
