@@ -314,11 +314,11 @@ struct Call {
   Moved moved{};
 };
 
-// Tells the fabric of a call that is about to be made. A fabric that can compare (the host's in a
-// verifying run) reports ranks that make different calls, by name, where they would hang otherwise;
+// Tells the fabric of a call that is about to be made. One that can compare (the model, the host's
+// in a verifying run) reports ranks that make different calls, by name, where they would hang else;
 // for the others it is nothing at all. Compared are the calls of one number, counted on each lane
 // of each rank: so a call that is described is described by all ranks. Ranks that are eight
-// described calls apart or more are not compared.
+// described calls apart or more are not compared, but by the model.
 template <class F>
 MUSTER_FN void describe(F& fabric, const Call& call) {
   if constexpr (requires { fabric.describe(call); }) fabric.describe(call);

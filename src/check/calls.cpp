@@ -1,6 +1,9 @@
 // What the checks themselves tell the model: uses of barriers, assertions, changes to try.
 #include <fmt/format.h>
 
+#include <cstring>
+#include <tuple>
+
 #include "check/execution.hpp"
 #include "check/mutant.hpp"
 #include "check/sites.hpp"
@@ -11,7 +14,39 @@ namespace {
 std::uint64_t entry_key(std::uint32_t barrier, std::uint32_t call) {
   return (std::uint64_t{barrier} << 32U) | call;
 }
+bool same(const Call& a, const Call& b) {
+  const auto moved = [](const Call& call) {
+    const Moved& m = call.moved;
+    return std::tuple(m.rows, m.cols, m.chunk_rows, m.chunk_cols, m.element);
+  };
+  return std::strcmp(a.name, b.name) == 0 && a.detail[0] == b.detail[0] &&
+         a.detail[1] == b.detail[1] && moved(a) == moved(b);
+}
+
+std::string text_of(const Call& call) {
+  std::string text = call.name;
+  if (call.detail[0] != Call::no_cell) text += fmt::format(" (cell {})", call.detail[0]);
+  if (call.moved.rows != 0)
+    text += fmt::format(" of {} x {} elements of {} bytes", call.moved.rows, call.moved.cols,
+                        call.moved.element & 0xffffffffU);
+  return text;
+}
 }  // namespace
+
+// As the host does in a verifying run: the calls of one number on one lane are alike on all ranks.
+void Execution::describe(Thread& self, const Call& call) {
+  if (self.index != 0 || unwinding_ || mutant("calls-not-compared")) return;
+  const std::uint32_t number = self.described++;
+  const std::uint64_t key = (std::uint64_t{self.lane} << 32U) | number;
+  const Described& first = described_.try_emplace(key, Described{self.rank, call}).first->second;
+  if (same(first.call, call)) return;
+  found(self, Kind::divergence,
+        fmt::format("rank {} calls {}, rank {} {}, each as call {} on lane {}", first.rank,
+                    text_of(first.call), self.rank, text_of(call), number, self.lane),
+        "every rank makes the same calls in the same order on each lane",
+        fmt::format("call {} on lane {}", number, self.lane));
+  stop_ = true;
+}
 
 void Execution::enter_call(Thread& self, std::uint32_t barrier, model::Reach reach, Where where) {
   step(self, "enter", where);

@@ -54,6 +54,7 @@ void Execution::reset() {
     thread.launches = 0;
     thread.call = {};
     thread.calls_made.clear();
+    thread.described = 0;
     thread.outcomes.clear();
     thread.lane_results.clear();
     thread.lanes_left = 0;
@@ -67,6 +68,7 @@ void Execution::reset() {
   setup_calls_.clear();
   agents_.clear();
   entries_.clear();
+  described_.clear();
   taken_.clear();
   findings_.clear();
   finding_past_.clear();

@@ -155,6 +155,7 @@ class Execution {
   void* read_packet(Thread& self, model::Span element);
   void clear_packets(Thread& self, model::Span lines, Where where);
   void flush(Thread& self, Where where);
+  void describe(Thread& self, const Call& call);
   void enter_call(Thread& self, std::uint32_t barrier, model::Reach reach, Where where);
   void leave_call(Thread& self, std::uint32_t barrier, WaitStatus status, Where where);
   void record_outcome(Thread& self, std::uint64_t value);
@@ -205,6 +206,10 @@ class Execution {
     std::uint32_t thread = 0;  // who issued it
     std::uint32_t target = 0;
     bool is_put = false;  // a release notify to the target carries it
+  };
+  struct Described {  // the first call of its number on a lane
+    std::uint32_t rank = 0;
+    Call call;
   };
   struct Entry {  // a thread that entered a barrier
     std::uint32_t rank = 0;
@@ -321,6 +326,7 @@ class Execution {
   std::uint32_t counter_numbers_ = 0;
   std::vector<SetupCall> setup_calls_;
   std::vector<Agent> agents_;
+  std::map<std::uint64_t, Described> described_;         // by lane and number
   std::map<std::uint64_t, std::vector<Entry>> entries_;  // by barrier and call
   std::vector<std::byte> scratch_;
 

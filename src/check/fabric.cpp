@@ -152,6 +152,10 @@ void Fabric::flush(Where where) {
   self_->run->flush(*self_, where);
 }
 
+void Fabric::describe(const Call& call) {
+  self_->run->describe(*self_, call);
+}
+
 void Fabric::enter_call(std::uint32_t barrier, Reach reach, Where where) {
   self_->run->enter_call(*self_, barrier, reach, where);
 }

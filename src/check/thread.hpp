@@ -101,6 +101,7 @@ struct Thread {
   std::uint64_t depth = 0;  // of the chain of deposits behind it
   CallTag call;
   std::map<std::uint32_t, std::uint32_t> calls_made;  // by barrier
+  std::uint32_t described = 0;                        // calls that it has described
   std::vector<std::uint64_t> outcomes;
 
   [[nodiscard]] std::uint32_t epoch() const { return hb.at(id); }

@@ -26,7 +26,7 @@ enum class Kind : std::uint8_t {
   credits,      // a cell left over, negative, or taken back by a thread that does not own it
   scope,        // two operations on one cell by threads outside each other's scope
   domain,       // read-modify-writes on one cell from two atomicity domains
-  divergence,   // threads of a lane at different converges; ranks in different set-up calls
+  divergence,   // threads of a lane at different converges; ranks in different calls
   noncoherent,  // a cache was not invalidated or not written back
   expect,       // the body's own assertion
   contract,     // an argument that does not exist: a rank, a cell, a window, a box outside

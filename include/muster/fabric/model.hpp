@@ -231,6 +231,9 @@ class Fabric {
   void clear_packets(Slots slots, std::int64_t at, std::int64_t lines,
                      Where where = Where::current());
 
+  // Ranks whose calls of one number differ, on one lane, are a finding of kind `divergence`.
+  void describe(const Call& call);
+
   // For check::barrier_call and the bodies of checks; see muster/check.hpp.
   void enter_call(std::uint32_t barrier, Reach reach = Reach::lane, Where where = Where::current());
   void leave_call(std::uint32_t barrier, WaitStatus status, Where where = Where::current());
