@@ -58,6 +58,7 @@ void at_step(std::uint32_t rank, const char* name) {
     return;
   }
   if (plan.step != name || ++times != plan.nth) return;
+  close(0);  // this process may have opened all it may
   const int fd = open(plan.file.c_str(), O_WRONLY | O_EXCL | O_CREAT, 0600);
   if (fd < 0) return;  // another rank was here first
   const std::string line = fmt::format("{} {}\n", rank, testing::monotonic_ns());
@@ -87,12 +88,17 @@ Result<void> use_windows(Team& team) {
                  [&] { return team.free(*window); });
 }
 
+// As many descriptors as this process may have.
+void open_all() {
+  while (open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {
+  }
+}
+
 // With `hungry`, after this process has opened as many descriptors as it may.
 Result<void> bring_memory(Team& team, bool hungry = false) {
   const int fd = memfd_create("brought", MFD_CLOEXEC);
   if (ftruncate(fd, 4096) != 0) return Error{ErrorCode::system, "no memory to bring"};
-  while (hungry && open("/dev/null", O_RDONLY | O_CLOEXEC) >= 0) {
-  }
+  if (hungry) open_all();
   const auto window = team.window_on<std::uint32_t>(fd, 0, {16});
   close(fd);
   if (!window) return window.error();
@@ -197,7 +203,8 @@ Result<void> play(Team& team, const std::string& scenario) {
   if (scenario == "mappings") return look_at_mappings(team);
   if (scenario == "window_on") return bring_memory(team);
   if (scenario == "hungry")
-    return in_turn([&] { return bring_memory(team, true); }, [&] { return use_windows(team); });
+    return in_turn([&] { return bring_memory(team, true); },
+                   [&] { return open_all(), use_windows(team); });
   if (scenario == "split") return split_and_close(team);
   if (scenario == "after_failure") return team.sync();
   if (scenario == "after_shrink") {
