@@ -324,6 +324,50 @@ MUSTER_FN void describe(F& fabric, const Call& call) {
   if constexpr (requires { fabric.describe(call); }) fabric.describe(call);
 }
 
+// One call of a protocol, for as long as this lives: its waits share one deadline, which starts
+// when the first of them turns slow, so that a call with 7 absent peers expires as soon as one with
+// a single one does. A wait outside of every such call has a deadline of its own. A call within
+// another (a barrier in a set-up call) has the outer one's deadline. Where waits have no deadline
+// it is nothing at all.
+//
+// A fabric that has deadlines offers begin_call(), which says whether the lane is in a call
+// already, and end_call(), which takes that. A protocol whose call is several functions
+// (PacketExchange) uses begin_call and end_call below.
+template <class F>
+class OneCall {
+ public:
+  MUSTER_FN explicit OneCall(F& /*fabric*/) {}
+};
+
+template <class F>
+requires requires(F& fabric) {
+  fabric.end_call(fabric.begin_call());
+}
+class OneCall<F> {
+ public:
+  MUSTER_FN explicit OneCall(F& fabric) : fabric_(fabric), inner_(fabric.begin_call()) {}
+  MUSTER_FN ~OneCall() { fabric_.end_call(inner_); }
+  OneCall(const OneCall&) = delete;
+  OneCall& operator=(const OneCall&) = delete;
+
+ private:
+  F& fabric_;
+  bool inner_;
+};
+
+// The begin of a call that another function ends; one that was never ended is over.
+template <class F>
+MUSTER_FN void begin_call(F& fabric) {
+  if constexpr (requires { fabric.begin_call(); }) {
+    fabric.end_call(false);
+    (void)fabric.begin_call();
+  }
+}
+template <class F>
+MUSTER_FN void end_call(F& fabric) {
+  if constexpr (requires { fabric.begin_call(); }) fabric.end_call(false);
+}
+
 // The set-up side that protocols are made from: a host team, the model's team, a GPU world.
 template <class T>
 concept SetUp = requires(T& team, std::uint32_t count) {

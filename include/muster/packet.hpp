@@ -60,6 +60,7 @@ class PacketExchange {
     describe(fabric, Call{"PacketExchange",
                           {counts_.first.cell, 0},
                           {.rows = R, .cols = C, .element = element_code<T>}});
+    begin_call(fabric);
     const std::uint32_t last = held(fabric.counter(counts_.epoch(fabric.lane())));
     if (last != ~0U) [[likely]]
       return last + 1;
@@ -82,6 +83,7 @@ class PacketExchange {
   // The lane's status, the same to all threads.
   template <PacketFabric F>
   MUSTER_FN WaitStatus end(F& fabric, std::uint32_t flag, WaitStatus status) const {
+    end_call(fabric);
     status = fabric.converge(status);  // all threads have read the count
     if (fabric.thread() == 0) fabric.set_counter(counts_.epoch(fabric.lane()), flag);
     if (fabric.threads() > 1) fabric.converge();  // before any thread reads it again

@@ -27,7 +27,8 @@ struct RunOptions {
   // The most lanes that a rank will run at once; rows are made for so many.
   std::uint32_t lanes = 8;
 
-  // How long a wait may take; MUSTER_TIMEOUT (in seconds) overrides it.
+  // How long a wait may take, and all waits of one call together (a barrier, an exchange, a set-up
+  // call); MUSTER_TIMEOUT (in seconds) overrides it.
   std::chrono::milliseconds timeout{600'000};
 };
 

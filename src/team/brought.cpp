@@ -66,7 +66,7 @@ void unmap(const std::vector<Piece>& pieces) {
 }
 
 // Every rank's descriptor to every other, and all of it mapped.
-Result<std::vector<Piece>> exchange_memory(TeamContext& team, Handover& handover,
+Result<std::vector<Piece>> exchange_memory(TeamContext& team, CallClock& call, Handover& handover,
                                            const std::vector<std::uint64_t>& names,
                                            const Bring& bring) {
   std::vector<Piece> pieces(team.size());
@@ -78,7 +78,7 @@ Result<std::vector<Piece>> exchange_memory(TeamContext& team, Handover& handover
   };
   const std::optional<Error> own = keep(team.rank(), bring.fd, bring.place);
   const Result<void> done =
-      handover.exchange(team, names, bring.fd, bring.place,
+      handover.exchange(team, call, names, bring.fd, bring.place,
                         [&](Rank from, const launcher::Fd& fd, std::uint64_t place) {
                           return keep(from, fd.get(), place);
                         });
@@ -120,6 +120,7 @@ void untake_segment(const RankContext& rank, std::uint32_t segment) {
 
 Result<std::uint32_t> Setup::bring(const Bring& bring, const std::string& what,
                                    const std::optional<Error>& local) {
+  const auto call = one_call();
   std::optional<Error> mine = local ? local : wrong(team_, bring);
   std::optional<Handover> handover;
   if (!mine && bring.memory == nullptr) {
@@ -135,8 +136,9 @@ Result<std::uint32_t> Setup::bring(const Bring& bring, const std::string& what,
       handover ? handover->name() : reinterpret_cast<std::uint64_t>(bring.memory);
   const auto told = agree(what, mine ? 0 : word, mine);
   if (!told) return told.error();
-  Result<std::vector<Piece>> pieces = handover ? exchange_memory(team_, *handover, *told, bring)
-                                               : Result<std::vector<Piece>>(pieces_at(*told));
+  Result<std::vector<Piece>> pieces = handover
+                                          ? exchange_memory(team_, call_, *handover, *told, bring)
+                                          : Result<std::vector<Piece>>(pieces_at(*told));
   Result<std::uint32_t> number = 0U;
   if (!pieces) {
     number = pieces.error();
@@ -158,6 +160,7 @@ Result<std::uint32_t> Setup::bring(const Bring& bring, const std::string& what,
 }
 
 Result<void> Setup::release_segment(std::uint32_t segment) {
+  const auto call = one_call();
   const std::string what = fmt::format("free of the window on brought memory {}", segment);
   std::optional<Error> local;
   if (!team_.segments().is_own(segment)) {

@@ -145,16 +145,18 @@ std::optional<std::uint32_t> Handover::receive(const TeamContext& team, const Ta
   return parcel.from;
 }
 
-Result<void> Handover::exchange(TeamContext& team, const std::vector<std::uint64_t>& names, int fd,
-                                std::uint64_t word, const Take& take) {
+Result<void> Handover::exchange(TeamContext& team, CallClock& call,
+                                const std::vector<std::uint64_t>& names, int fd, std::uint64_t word,
+                                const Take& take) {
   const Parcel parcel{team.header().nonce, team.rank().value, 0, word};
   std::vector<char> sent(team.size(), 0);
   std::vector<char> come(team.size(), 0);
   sent[team.rank().value] = come[team.rank().value] = 1;
   std::uint32_t to_send = team.size() - 1;
   std::uint32_t to_come = team.size() - 1;
-  const auto begin = Clock::now();
-  auto next_look = begin + milliseconds(50);
+  const auto now_ns = std::chrono::nanoseconds(Clock::now().time_since_epoch());
+  const Clock::time_point begin(std::chrono::nanoseconds(call.turn_slow(now_ns.count())));
+  auto next_look = Clock::time_point(now_ns) + milliseconds(50);
   while (to_send > 0 || to_come > 0) {
     bool moved = false;
     for (std::uint32_t step_to = 1; to_send > 0 && step_to < team.size(); ++step_to) {

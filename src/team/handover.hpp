@@ -35,8 +35,9 @@ class Handover {
   // exchange goes on, for others wait for this rank's part, and the first error is returned.
   // Errors: those of `take`; unavailable where a peer lives in another network namespace; system
   // where no descriptor is left. The team's failure, and expired, which fails the team, end it.
-  [[nodiscard]] Result<void> exchange(TeamContext& team, const std::vector<std::uint64_t>& names,
-                                      int fd, std::uint64_t word, const Take& take);
+  [[nodiscard]] Result<void> exchange(TeamContext& team, CallClock& call,
+                                      const std::vector<std::uint64_t>& names, int fd,
+                                      std::uint64_t word, const Take& take);
 
  private:
   enum class Sent : std::uint8_t { yes, not_yet, never };

@@ -44,11 +44,12 @@ std::optional<std::uint32_t> first_lost(const RankContext& rank, std::uint32_t r
 }
 
 // Waits for the word, whose change may make all_here() true. An error where lost() names a rank,
-// `loss` says what it did, or where the time is over: then absent() names one that has not come.
+// `loss` says what it did, or where the time is over, which counts from `begin`: then absent()
+// names one that has not come.
 template <class AllHere, class Absent, class Lost>
-Result<void> wait_for_all(const RankContext& rank, std::atomic<std::uint32_t>& word,
-                          AllHere all_here, Absent absent, Lost lost, const std::string& loss) {
-  const auto begin = Clock::now();
+Result<void> wait_for_all(const RankContext& rank, Clock::time_point begin,
+                          std::atomic<std::uint32_t>& word, AllHere all_here, Absent absent,
+                          Lost lost, const std::string& loss) {
   auto next_look = begin + std::chrono::milliseconds(50);
   while (true) {
     const std::uint32_t seen = word.load(std::memory_order_relaxed);
@@ -87,7 +88,7 @@ void add_to(std::atomic<std::uint32_t>& word, std::uint32_t all) {
 // A job may be run again, by the same processes or by those that take their place
 // (`muster run sh -c "./one; ./two"`). Who has come to the new run has left the old one behind:
 // when all have come, rank 0 makes the memory as new. `run` counts from 0.
-Result<void> begin_again(RankContext& rank, std::uint32_t run) {
+Result<void> begin_again(RankContext& rank, std::uint32_t run, Clock::time_point begin) {
   JobHeader& header = rank.job->header();
   const auto comes_not = [&](std::uint32_t other) {
     // Pairs with the release in join.
@@ -101,13 +102,14 @@ Result<void> begin_again(RankContext& rank, std::uint32_t run) {
   if (rank.job_rank != 0) {
     // Pairs with the release below.
     const auto ready = [&] { return header.run.load(std::memory_order_acquire) == run; };
-    return wait_for_all(rank, header.run, ready, late, gone, loss);
+    return wait_for_all(rank, begin, header.run, ready, late, gone, loss);
   }
   // The sum is a hint: where a rank has given up a run, it is ahead of the others.
   const auto all_here = [&] {
     return header.begun.load(std::memory_order_acquire) >= (run + 1) * header.ranks && !late();
   };
-  if (Result<void> come = wait_for_all(rank, header.begun, all_here, late, gone, loss); !come)
+  if (Result<void> come = wait_for_all(rank, begin, header.begun, all_here, late, gone, loss);
+      !come)
     return come;
   rank.job->clear();
   header.run.store(run, std::memory_order_release);
@@ -116,7 +118,7 @@ Result<void> begin_again(RankContext& rank, std::uint32_t run) {
 }
 
 // All ranks have come to this run, and team 0 is there.
-Result<void> complete(RankContext& rank, std::uint32_t run) {
+Result<void> complete(RankContext& rank, std::uint32_t run, Clock::time_point begin) {
   JobHeader& header = rank.job->header();
   const auto absent = [&] {
     return first_rank(rank, [&](std::uint32_t other) {
@@ -130,7 +132,7 @@ Result<void> complete(RankContext& rank, std::uint32_t run) {
   const auto all_here = [&] {
     return header.joined.load(std::memory_order_acquire) >= header.ranks;
   };
-  return wait_for_all(rank, header.joined, all_here, absent, lost,
+  return wait_for_all(rank, begin, header.joined, all_here, absent, lost,
                       "died before the team was complete");
 }
 
@@ -145,6 +147,7 @@ Result<void> found_first_team(const RankContext& rank) {
 
 Result<std::shared_ptr<RankContext>> join(std::shared_ptr<const Job> job,
                                           const JoinOptions& options) {
+  const auto begin = Clock::now();  // all of joining has one deadline
   auto rank = std::make_shared<RankContext>(std::move(job), options.rank);
   rank->processes = options.processes;
   rank->timeout = options.timeout;
@@ -165,7 +168,7 @@ Result<std::shared_ptr<RankContext>> join(std::shared_ptr<const Job> job,
   const std::uint32_t run = record.runs.fetch_add(1, std::memory_order_release);
   add_to(header.begun, header.ranks);
   if (run > 0) {
-    if (Result<void> begun = begin_again(*rank, run); !begun) return begun.error();
+    if (Result<void> begun = begin_again(*rank, run, begin); !begun) return begun.error();
   }
   if (options.rank == 0) {
     if (Result<void> founded = found_first_team(*rank); !founded) return founded.error();
@@ -175,7 +178,7 @@ Result<std::shared_ptr<RankContext>> join(std::shared_ptr<const Job> job,
   record.state.store(RankState::joined, std::memory_order_release);
   add_to(header.joined, header.ranks);
   step(options.rank, "join: wait for all");
-  if (Result<void> done = complete(*rank, run); !done) {
+  if (Result<void> done = complete(*rank, run, begin); !done) {
     leave(*rank);  // it has begun no body
     return done.error();
   }

@@ -88,7 +88,7 @@ Result<void> Setup::meet(bool announced) {
   Awaited end{{}, Rank{0}, &place.ended(), Compare::ge, number + 1};
   end.meeting = &place;
   // Pairs with the release in MeetingPlace::end.
-  const WaitStatus status = watch_.wait(end, std::memory_order_acquire);
+  const WaitStatus status = watch_.wait(end, std::memory_order_acquire, call_);
   step(job_rank, "meeting: go on");
   if (status == WaitStatus::ok) return {};
   Error error = watch_.error().value_or(Error{ErrorCode::aborted, "the team has failed"});
@@ -181,6 +181,7 @@ std::optional<Error> Setup::commit(const Allocation& allocation, std::uint64_t o
 
 Result<std::uint64_t> Setup::allocate(Allocation allocation, const std::string& what,
                                       const std::optional<Error>& local) {
+  const auto call = one_call();
   const bool leads = team_.rank() == Rank{0};
   std::uint64_t reserved = 0;
   std::optional<Error> mine = local;
@@ -223,6 +224,7 @@ Result<std::uint64_t> Setup::allocate(Allocation allocation, const std::string& 
 }
 
 Result<void> Setup::release(Allocation::Kind kind, std::uint64_t offset) {
+  const auto call = one_call();
   const bool memory = kind == Allocation::Kind::memory;
   const std::string what =
       fmt::format("free of the {} {}", memory ? "window at offset" : "signals at cell", offset);
@@ -247,6 +249,7 @@ Result<void> Setup::release(Allocation::Kind kind, std::uint64_t offset) {
 }
 
 Result<void> Setup::close() {
+  const auto call = one_call();
   std::optional<Error> local;
   if (const std::uint32_t open = children_; open > 0) {
     local = Error{ErrorCode::invalid_argument,

@@ -36,6 +36,9 @@ class Setup {
   [[nodiscard]] TeamContext& team() { return team_; }
   [[nodiscard]] const TeamContext& team() const { return team_; }
 
+  // The steps of one set-up call, for as long as it lives, share one deadline.
+  [[nodiscard]] OneCall<CallClock> one_call() { return OneCall<CallClock>(call_); }
+
   [[nodiscard]] Result<void> sync();
 
   // Every rank says what it is about to do, and a value; returns those of all, by rank. An error
@@ -80,6 +83,7 @@ class Setup {
   std::shared_ptr<const Setup> parent_;
   TeamContext team_;
   LaneWatch watch_;
+  CallClock call_;
   std::uint32_t meetings_ = 0;  // that this rank has come to
   bool closed_ = false;
   bool counted_ = false;                             // among the parent's children

@@ -41,6 +41,7 @@ class CreditBarrier {
 
   template <Fabric F>
   MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+    const OneCall call(fabric);
     WaitStatus status = WaitStatus::ok;
     for_each_peer(fabric, [&](Rank peer) {
       const Signal theirs = rows_.from(fabric.lane(), peer);

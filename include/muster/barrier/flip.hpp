@@ -32,6 +32,7 @@ class FlipBarrier {
   template <HandoffFabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
     describe(fabric, Call{"FlipBarrier", {rows_.first.cell, 0}});
+    const OneCall call(fabric);
     fabric.converge();  // the handing thread speaks for what all threads of the lane wrote
     WaitStatus status = WaitStatus::ok;
     const Signal mine = rows_.from(fabric.lane(), fabric.rank());
@@ -44,6 +45,7 @@ class FlipBarrier {
 
   template <HandoffFabric F>
   MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+    const OneCall call(fabric);
     WaitStatus status = arrival.status;
     for_each_peer(fabric, [&](Rank peer) {
       status = worst(status, fabric.take(rows_.from(fabric.lane(), peer), arrival.use.wait));
@@ -53,6 +55,7 @@ class FlipBarrier {
 
   template <HandoffFabric F>
   MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
+    const OneCall call(fabric);
     return wait(fabric, arrive(fabric, use));
   }
 

@@ -34,12 +34,14 @@ class BarrierScope {
 
   // The same status to all threads.
   MUSTER_FN WaitStatus wait() {
+    const OneCall call(fabric_);
     const WaitStatus status = barrier_.await(fabric_, state_, use_);
     status_ = worst(status_, status);
     return status;
   }
 
   MUSTER_FN WaitStatus sync() {
+    const OneCall call(fabric_);
     arrive();
     return wait();
   }
@@ -71,6 +73,7 @@ struct BarrierSteps {
   MUSTER_FN static WaitStatus wait(const Barrier& barrier, F& fabric,
                                    const typename Barrier::template State<F>& state,
                                    BarrierUse use) {
+    const OneCall call(fabric);
     barrier.keep(fabric, state);
     return barrier.await(fabric, state, use);
   }
@@ -78,9 +81,11 @@ struct BarrierSteps {
   // A call that stands alone: addresses are looked up while the counter is on its way from memory.
   template <class Barrier, Fabric F>
   MUSTER_FN static WaitStatus sync(const Barrier& barrier, F& fabric, BarrierUse use) {
+    const OneCall call(fabric);
     auto state = barrier.begin(fabric);
     barrier.announce(fabric, state, use);
-    return wait(barrier, fabric, state, use);
+    barrier.keep(fabric, state);
+    return barrier.await(fabric, state, use);
   }
 
   // body(scope) makes the calls; the worst status of them all.

@@ -31,6 +31,31 @@ struct Segment {
 
 class LaneWatch;  // the slow side of a lane: sleeping, deadlines, lost peers, errors
 
+// Is a lane in a call, and since when has that been slow? No clock is read before it is.
+class CallClock {
+ public:
+  // Waits between the two share one deadline: see OneCall.
+  bool begin_call() {
+    const bool inner = since_ns_ != no_call;
+    if (!inner) since_ns_ = not_slow;
+    return inner;
+  }
+  void end_call(bool inner) {
+    if (!inner) since_ns_ = no_call;
+  }
+
+  // A wait turns slow at `now_ns`, of the steady clock: since when has its call been?
+  [[nodiscard]] std::int64_t turn_slow(std::int64_t now_ns) {
+    if (since_ns_ == not_slow) since_ns_ = now_ns;
+    return since_ns_ == no_call ? now_ns : since_ns_;
+  }
+
+ private:
+  static constexpr std::int64_t no_call = 0;
+  static constexpr std::int64_t not_slow = 1;
+  std::int64_t since_ns_ = no_call;  // or one of these
+};
+
 // What a lane is made from; filled in by its team.
 struct LaneContext {
   Rank rank;
@@ -119,6 +144,10 @@ class Fabric {
     if (context_.verify) [[unlikely]]
       compare_call(call);
   }
+
+  // Waits between the two share one deadline: see OneCall.
+  bool begin_call() { return call_.begin_call(); }
+  void end_call(bool inner) { call_.end_call(inner); }
 
   void converge() { complete_loads(); }
   WaitStatus converge(WaitStatus status) {
@@ -408,6 +437,7 @@ class Fabric {
   static void wake_sleepers(std::uint32_t& cell);
 
   LaneContext context_;
+  CallClock call_;
 };
 
 }  // namespace muster::host

@@ -30,19 +30,20 @@ AnyStatus Fabric::wait_any(const Condition* conditions, std::uint32_t count, Ord
     awaited.push_back(
         {one.signal, context_.rank, &cell_of(one.signal, context_.rank), one.compare, one.value});
   }
-  return context_.watch->wait_any(awaited.data(), count, load_order(order));
+  return context_.watch->wait_any(awaited.data(), count, load_order(order), call_);
 }
 
 WaitStatus Fabric::wait_slowly(Signal signal, Rank owner, Compare compare, std::uint32_t value,
                                std::memory_order order) {
-  return context_.watch->wait({signal, owner, &cell_of(signal, owner), compare, value}, order);
+  return context_.watch->wait({signal, owner, &cell_of(signal, owner), compare, value}, order,
+                              call_);
 }
 
 WaitStatus Fabric::wait_for_line(std::uint32_t& flag, std::int64_t line, std::uint32_t expected) {
   const Signal place{0, static_cast<std::uint32_t>(line)};
   // Pairs with the release of the flag in put_packets.
   return context_.watch->wait({place, context_.rank, &flag, Compare::eq, expected, true},
-                              std::memory_order_acquire);
+                              std::memory_order_acquire, call_);
 }
 
 void Fabric::clear_packets(Slots slots, std::int64_t at, std::int64_t lines) {

@@ -50,7 +50,18 @@ std::string whom(const Error& state, const Awaited& awaited) {
 
 }  // namespace
 
-WaitStatus LaneWatch::wait(const Awaited& awaited, std::memory_order order) {
+LaneWatch::Progress LaneWatch::begin(CallClock& call) {
+  Progress progress;
+  const nanoseconds now(progress.begin.time_since_epoch());
+  progress.slow_since = Clock::time_point(nanoseconds(call.turn_slow(now.count())));
+  return progress;
+}
+
+LaneWatch::Clock::time_point LaneWatch::deadline(const Progress& progress) const {
+  return progress.slow_since + team_.process().timeout;
+}
+
+WaitStatus LaneWatch::wait(const Awaited& awaited, std::memory_order order, CallClock& call) {
   if (rejected_) return WaitStatus::invalid;
   // Where lanes share a core, most waits end after a yield or two: reading the clock first would
   // cost a noticeable part of that.
@@ -58,11 +69,12 @@ WaitStatus LaneWatch::wait(const Awaited& awaited, std::memory_order order) {
     if (holds(awaited, order)) return WaitStatus::ok;
     sched_yield();
   }
-  Progress progress;
+  Progress progress = begin(call);
   // Where ranks share cores, those that yield keep the one from its core that all wait for.
   const auto yields =
       awaited.meeting != nullptr && !team_.has_core_each() ? nanoseconds(0) : yielding;
-  while (Clock::now() - progress.begin < yields) {
+  const auto yields_until = std::min(progress.begin + yields, deadline(progress));
+  while (Clock::now() < yields_until) {
     for (int i = 0; i < 16; ++i) {
       if (holds(awaited, order)) return WaitStatus::ok;
       sched_yield();
@@ -77,10 +89,10 @@ WaitStatus LaneWatch::wait(const Awaited& awaited, std::memory_order order) {
   }
 }
 
-AnyStatus LaneWatch::wait_any(const Awaited* awaited, std::uint32_t count,
-                              std::memory_order order) {
+AnyStatus LaneWatch::wait_any(const Awaited* awaited, std::uint32_t count, std::memory_order order,
+                              CallClock& call) {
   if (rejected_) return {WaitStatus::invalid, 0};
-  Progress progress;
+  Progress progress = begin(call);
   while (true) {
     for (std::uint32_t index = 0; index < count; ++index) {
       if (holds(awaited[index], order)) return {WaitStatus::ok, index};
@@ -106,9 +118,9 @@ WaitStatus LaneWatch::attend(Progress& progress, const Awaited& awaited) {
     team_.look_for_lost_peers();
     if (team_.status() != WaitStatus::ok) return team_.status();
   }
-  if (now - progress.begin >= team_.process().timeout) return WaitStatus::expired;
-  if (!progress.noticed && now - progress.begin >= notice_after) {
-    progress.noticed = true;
+  if (now >= deadline(progress)) return WaitStatus::expired;
+  if (noticed_ != progress.slow_since && now - progress.slow_since >= notice_after) {
+    noticed_ = progress.slow_since;
     notice(awaited);
   }
   return WaitStatus::ok;
@@ -117,8 +129,7 @@ WaitStatus LaneWatch::attend(Progress& progress, const Awaited& awaited) {
 void LaneWatch::sleep(const Awaited& awaited, Progress& progress) const {
   std::atomic<std::uint32_t>& sleepers =
       team_.header().rank_records[team_.job_rank_of(awaited.owner)].sleepers;
-  const auto deadline = progress.begin + team_.process().timeout;
-  const auto until = std::min(progress.next_look, deadline);
+  const auto until = std::min(progress.next_look, deadline(progress));
   nanoseconds time = std::max(nanoseconds(1000), nanoseconds(until - Clock::now()));
   if (awaited.meeting != nullptr) {
     futex_wait(*awaited.word, load(awaited, std::memory_order_relaxed), time);

@@ -28,10 +28,11 @@ class LaneWatch {
   LaneWatch(TeamContext& team, Lane lane) : team_(team), lane_(lane) {}
 
   // Yields for a while, then sleeps, until the cell satisfies, the deadline passes or the team
-  // fails.
-  [[nodiscard]] WaitStatus wait(const Awaited& awaited, std::memory_order order);
+  // fails. The deadline counts from when the first wait of the lane's call turned slow, or this one
+  // where it is in none.
+  [[nodiscard]] WaitStatus wait(const Awaited& awaited, std::memory_order order, CallClock& call);
   [[nodiscard]] AnyStatus wait_any(const Awaited* awaited, std::uint32_t count,
-                                   std::memory_order order);
+                                   std::memory_order order, CallClock& call);
   // For a loop of tests: the team's failure, looked for now and then.
   [[nodiscard]] WaitStatus poll();
 
@@ -53,10 +54,12 @@ class LaneWatch {
   struct Progress {
     Clock::time_point begin = Clock::now();
     Clock::time_point next_look = begin + std::chrono::milliseconds(50);
-    bool noticed = false;
+    Clock::time_point slow_since = begin;                          // of the whole call
     std::chrono::nanoseconds nap = std::chrono::microseconds(50);  // how long the next one takes
   };
 
+  [[nodiscard]] static Progress begin(CallClock& call);
+  [[nodiscard]] Clock::time_point deadline(const Progress& progress) const;
   // The duties of a long wait: failures, lost peers, the notice, the deadline. ok: keep waiting.
   [[nodiscard]] WaitStatus attend(Progress& progress, const Awaited& awaited);
   void sleep(const Awaited& awaited, Progress& progress) const;
@@ -68,6 +71,7 @@ class LaneWatch {
   Lane lane_;
   std::optional<Error> error_;
   bool rejected_ = false;
+  Clock::time_point noticed_{};  // the call of the last notice, by when it turned slow
   std::uint32_t polls_ = 0;
   Clock::time_point next_poll_look_{};
 };
