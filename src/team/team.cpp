@@ -226,7 +226,10 @@ Result<Team> Team::shrink() {
   if (!successor) return successor.error();
   setup_->let_go_of_parent();
   auto survivors = std::make_shared<host::Setup>(setup_->team().shared_process(), *successor);
-  setup_->team().process().current = survivors;
+  // The job ends with a meeting of the team of all, or of those that took its place: what a team
+  // that was split off does with its own failure is no business of the others.
+  std::shared_ptr<host::Setup>& current = setup_->team().process().current;
+  if (current == setup_) current = survivors;
   return Team(std::move(survivors));
 }
 

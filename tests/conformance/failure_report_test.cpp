@@ -169,6 +169,26 @@ TEST_P(Failures, AFailedChildDoesNotHoldItsParentOpen) {
   });
 }
 
+// A part of the job that recovers by itself: the others, and the job's end, know nothing of it.
+TEST_P(Failures, AShrunkPartLeavesTheJobsTeamAsItIs) {
+  EXPECT_EQ(expect_held(
+                4,
+                [](Team& team) -> Result<void> {
+                  Checks checks;
+                  auto half = *team.split(static_cast<std::int32_t>(team.rank().value / 2));
+                  if (team.rank().value < 2) {
+                    if (team.rank() == Rank{0}) half.abort("this half has had enough");
+                    auto rest = half.shrink();
+                    if (checks.ok(rest, "shrink of a half"))
+                      checks.ok(rest->sync(), "sync of what is left of it");
+                  }
+                  checks.ok(team.sync(), "sync of all");
+                  return checks.done();
+                },
+                milliseconds(3000)),
+            0);
+}
+
 TEST_P(Failures, ABodysErrorEndsTheOthers) {
   const RunOptions options{.ranks = 3, .as = GetParam(), .timeout = std::chrono::seconds(20)};
   const Board board;
