@@ -45,7 +45,7 @@ muster::Result<std::vector<float>> window_buffer(Team& team) {
     });
     if (const WaitStatus met = barrier.sync(fabric); met != WaitStatus::ok) return met;
 
-    const Rank right{(fabric.rank().value + 1) % fabric.size()};
+    const Rank right = right_of(fabric);
     // The lane's working set: registers on a GPU, a buffer on a host. The fabric provides it.
     auto tile = fabric.template tile<float, tile_edge, tile_edge>();
     for (std::int64_t row = 0; row < matrix_rows; row += tile_edge) {

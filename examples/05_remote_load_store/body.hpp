@@ -60,7 +60,7 @@ muster::Result<LoadStore> remote_load_store(Team& team) {
     // it: nobody else touches the places that are written.
     if (const WaitStatus met = barrier.sync(fabric); met != WaitStatus::ok) return met;
 
-    const Rank right{(fabric.rank().value + 1) % fabric.size()};
+    const Rank right = right_of(fabric);
     auto tile = fabric.template tile<float, tile_side, tile_side>();
     for_each_tile(own, [&](Box box) {
       fabric.remote_load(tile, own, right, box);

@@ -46,8 +46,8 @@ muster::Result<std::vector<float>> put_get(Team& team, const Form& form, bool pu
 
   std::vector<float> result;
   const Result<void> ran = team.lane([&](auto& fabric) -> WaitStatus {
-    const Rank right{(fabric.rank().value + 1) % fabric.size()};
-    const Rank left{(fabric.rank().value + fabric.size() - 1) % fabric.size()};
+    const Rank right = right_of(fabric);
+    const Rank left = left_of(fabric);
     for_each_index(fabric, source.size(), [&](std::int64_t i) {
       fabric.local(source)[i] = matrix_value(fabric.rank().value, i);
     });

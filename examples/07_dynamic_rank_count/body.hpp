@@ -45,7 +45,7 @@ muster::Result<std::vector<std::int32_t>> gather_all(Team& team) {
 
     const auto mine = most.sized(1, count);
     for (std::uint32_t step = 1; step < fabric.size(); ++step)  // by the lane together
-      put(fabric, mine, Rank{(fabric.rank().value + step) % fabric.size()});
+      put(fabric, mine, right_of(fabric, step));
 
     const WaitStatus met = barrier.sync(fabric);
     if (met != WaitStatus::ok) return met;

@@ -14,8 +14,8 @@ template <muster::Fabric F>
 muster::WaitStatus pass_on(F& fabric, muster::WindowRef<int> inbox, muster::Signals signals,
                            std::uint32_t call, bool credit) {
   using namespace muster;
-  const Rank right{(fabric.rank().value + 1) % fabric.size()};
-  const Rank left{(fabric.rank().value + fabric.size() - 1) % fabric.size()};
+  const Rank right = right_of(fabric);
+  const Rank left = left_of(fabric);
   if (credit && call > 1) {
     const WaitStatus read = fabric.wait(signals[1], Compare::ge, call - 1);
     if (read != WaitStatus::ok) return read;

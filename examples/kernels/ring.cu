@@ -25,7 +25,7 @@ constexpr std::int64_t elements = std::int64_t{lanes} * threads;
 __global__ void ring_kernel(const __grid_constant__ gpu::Handle handle, EpochBarrier barrier,
                             WindowRef<float> inbox, WindowRef<float> sums) {
   gpu::Fabric<gpu::Block<threads>> fabric(handle);
-  const Rank right{(fabric.rank().value + 1) % fabric.size()};
+  const Rank right = right_of(fabric);
   const Box piece{0, std::int64_t{fabric.lane().value} * threads, 1, threads};
 
   auto mine = fabric.tile<float, 1, threads>();

@@ -68,6 +68,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "muster/reduce.hpp"
 #include "muster/types.hpp"
 
 namespace muster {
@@ -146,8 +147,21 @@ concept Signalling = requires(F& fabric, Signal signal, Counter counter, Rank pe
 //   tile<T, R, C>() -> tile     the lane's working set of R x C elements. Which thread holds which
 //                               element depends on the tile's type and the index alone. Storage
 //                               comes from the fabric, never from the stack. A new tile is all T{}.
-//   tile.each(f)                f(row, col, element&) for each element that the calling thread
+//   tile_like<U>(tile) -> tile  one of elements of U, with the same elements in the same threads
+//
+// A tile, called by all threads that need what it does (none of it meets):
+//
+//   Tile::rows, Tile::cols      R and C, constants
+//   Tile::most_per_thread       no thread holds more elements than that, a constant
+//   each(f)                     f(row, col, element&) for each element that the calling thread
 //                               holds
+//   each_group(f)               f(row, col, group) for each run of Tile::group_size elements of a
+//                               row, from (row, col) on, that it holds side by side: group[i] is
+//                               one of them (muster::Group), for arithmetic on several at once
+//   zip(other, f)               f(element&, other's element) for each, with a like of any type
+//   combine(other, op)          element = op(element, other's element); muster/reduce.hpp has
+//                               operators, op may be a ReduceOp
+//   assign(other)               element = other's element, converted (muster::convert)
 //
 // Called by the lane together; box is the part of the window, its extents are the valid part of the
 // tile (at most R x C, a ragged tail is smaller). A box outside the window is an error of the
@@ -155,14 +169,29 @@ concept Signalling = requires(F& fabric, Signal signal, Counter counter, Rank pe
 //
 //   load(tile, window, box)                 own window to tile; elements beyond the box become T{}
 //   store(tile, window, box)                tile to own window
+//   load(tile, memory, box), store(...)     the same with plain memory, a MemoryRef<T>
 //   remote_load(tile, window, peer, box)    the peer's window to tile
 //   remote_store(tile, window, peer, box)   tile to the peer's window
 //   remote_add(tile, window, peer, box)     adds the tile's elements to the peer's, each atomically
-template <class F, class Tile>
-concept TilingWith = requires(F& fabric, Tile& tile, WindowRef<float> window, Rank peer, Box box) {
+template <class F, class T, class Tile, class Sums>
+concept TilingWith = requires(F& fabric, Tile& tile, Sums& sums, WindowRef<T> window,
+                              MemoryRef<T> memory, MemoryRef<const T> constant, Rank peer,
+                              Box box) {
+  requires std::same_as<typename Tile::value_type, T>;
+  typename std::integral_constant<std::int64_t, Tile::rows * Tile::cols>;
+  typename std::integral_constant<std::int64_t, Tile::most_per_thread>;
+  typename std::integral_constant<int, Tile::group_size>;
   tile.each(detail::AnyVisitor{});
+  tile.each_group(detail::AnyVisitor{});
+  tile.zip(sums, detail::AnyVisitor{});
+  tile.combine(tile, ReduceOp::sum);
+  sums.combine(tile, Sum{});
+  tile.assign(sums);
   fabric.load(tile, window, box);
+  fabric.load(tile, memory, box);
+  fabric.load(tile, constant, box);
   fabric.store(tile, window, box);
+  fabric.store(tile, memory, box);
   fabric.remote_load(tile, window, peer, box);
   fabric.remote_store(tile, window, peer, box);
   fabric.remote_add(tile, window, peer, box);
@@ -170,13 +199,26 @@ concept TilingWith = requires(F& fabric, Tile& tile, WindowRef<float> window, Ra
 
 // The tile's type is named outside a requires-expression: nvcc 13.0 stops with an internal error
 // where a nested one names it by decltype of the outer one's parameter.
-template <class F>
-using TileOf = decltype(std::declval<F&>().template tile<float, 2, 2>());
+template <class F, class T = float, std::int64_t R = 2, std::int64_t C = 2>
+using TileOf = decltype(std::declval<F&>().template tile<T, R, C>());
+template <class F, class Tile, class U>
+using LikeOf = decltype(std::declval<F&>().template tile_like<U>(std::declval<const Tile&>()));
+
+template <class F, class T>
+concept TilingOf = TilingWith<F, T, TileOf<F, T>, LikeOf<F, TileOf<F, T>, Accumulator<T>>>;
 
 template <class F>
-concept Tiling = TilingWith<F, TileOf<F>> && requires(F& fabric, WindowRef<float> window) {
+concept Tiling = TilingOf<F, float> && requires(F& fabric, WindowRef<float> window) {
   fabric.local(window);
 };
+
+// What Tiling is for every other type of number. Each fabric asserts it of itself, so that no
+// protocol needs to.
+template <class F>
+concept TilingAll = TilingOf<F, double> && TilingOf<F, float16> && TilingOf<F, bfloat16> &&
+    TilingOf<F, std::int8_t> && TilingOf<F, std::uint8_t> && TilingOf<F, std::int16_t> &&
+    TilingOf<F, std::uint16_t> && TilingOf<F, std::int32_t> && TilingOf<F, std::uint32_t> &&
+    TilingOf<F, std::int64_t> && TilingOf<F, std::uint64_t>;
 
 // ---- transfers ----------------------------------------------------------------------------------
 //
@@ -265,6 +307,19 @@ template <class F>
 concept DeviceFabric = Fabric<F> && F::is_device;
 
 // ---- what every protocol needs ------------------------------------------------------------------
+
+// The rank `steps` further, or back, round the ring of all ranks.
+template <LaneIdentity F>
+[[nodiscard]] MUSTER_FN Rank right_of(const F& fabric, std::uint32_t steps = 1) {
+  const std::uint32_t ranks = fabric.size();
+  const std::uint32_t sum = fabric.rank().value + (steps < ranks ? steps : steps % ranks);
+  return Rank{sum < ranks ? sum : sum - ranks};
+}
+template <LaneIdentity F>
+[[nodiscard]] MUSTER_FN Rank left_of(const F& fabric, std::uint32_t steps = 1) {
+  const std::uint32_t ranks = fabric.size();
+  return right_of(fabric, ranks - (steps < ranks ? steps : steps % ranks));
+}
 
 // visit(peer) for every other rank, strided over the threads of the lane (one thread a peer on a
 // GPU, a loop on a host). Starts at the right neighbour, so that not all ranks hit one target at a

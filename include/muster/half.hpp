@@ -1,6 +1,7 @@
 // float16 and bfloat16: numbers of two bytes for windows, tiles and remote_add, where the compiler
 // has none. They are stored as bits and computed with as float; a result is rounded to the nearest,
-// to the even one of two. Infinities and NaNs are kept, subnormal numbers too.
+// to the even one of two. Infinities and NaNs are kept, subnormal numbers too; which bits a NaN has
+// beside those that make it one is the processor's affair.
 #pragma once
 
 #include <cstdint>
@@ -18,59 +19,92 @@ namespace detail {
   return __builtin_bit_cast(float, bits);
 }
 
-// The bits without the last `drop`, rounded to nearest, ties to even. The carry may run into the
-// exponent: that is the next larger number.
-[[nodiscard]] MUSTER_FN constexpr std::uint32_t rounded(std::uint32_t bits, std::uint32_t drop) {
-  const std::uint32_t below_half = (1U << (drop - 1)) - 1;
-  return (bits + below_half + ((bits >> drop) & 1U)) >> drop;
+// All ones where a < b, which are not negative, otherwise 0. A mask instead of a branch, and
+// integers instead of comparisons of floats: so compilers turn a loop of conversions into vector
+// instructions.
+[[nodiscard]] MUSTER_FN constexpr std::uint32_t below(std::uint32_t a, std::uint32_t b) {
+  return static_cast<std::uint32_t>((static_cast<std::int32_t>(a) - static_cast<std::int32_t>(b)) >>
+                                    31);
+}
+[[nodiscard]] MUSTER_FN constexpr std::uint32_t pick(std::uint32_t mask, std::uint32_t yes,
+                                                     std::uint32_t no) {
+  return no ^ ((yes ^ no) & mask);
 }
 
 // IEEE 754 binary16: 1 sign, 5 exponent (bias 15), 10 fraction bits.
 struct Binary16 {
   [[nodiscard]] MUSTER_FN static constexpr std::uint16_t from(float value) {
+#if defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) return native_from(value);
+#endif
     const std::uint32_t all = bits_of(value);
-    const std::uint32_t sign = (all >> 16U) & 0x8000U;
     const std::uint32_t size = all & 0x7fffffffU;
-    std::uint32_t half = 0;
-    if (size > 0x7f800000U) {
-      half = 0x7e00U | ((size >> 13U) & 0x1ffU);  // a NaN stays one, and becomes quiet
-    } else if (size >= 0x47800000U) {
-      half = 0x7c00U;  // from 2^16 on
-    } else if (size >= 0x38800000U) {
-      half = rounded(size - 0x38000000U, 13);  // normal: the biases differ by 112
-    } else if (size >= 0x33000000U) {
-      // From 2^-25 on: subnormal, in units of 2^-24; the leading 1 is written out.
-      half = rounded((size & 0x7fffffU) | 0x800000U, 126U - (size >> 23U));
-    }
-    return static_cast<std::uint16_t>(sign | half);
+    // Normal: the biases differ by 112, and 13 bits go, rounded to nearest, ties to even. The carry
+    // may run into the exponent: that is the next larger number.
+    const std::uint32_t normal = (size - 0x38000000U + 0xfffU + ((size >> 13U) & 1U)) >> 13U;
+    // Below 2^-14: the addition rounds to units of 2^-24, which are the last bits of 0.5.
+    const std::uint32_t subnormal = bits_of(float_of(size) + 0.5F) - 0x3f000000U;
+    // A NaN stays one, and becomes quiet.
+    const std::uint32_t nan = 0x7e00U | ((size >> 13U) & 0x1ffU);
+    std::uint32_t half = pick(below(size, 0x38800000U), subnormal, normal);
+    half = pick(below(size, 0x47800000U), half, 0x7c00U);  // infinity from 2^16 on
+    half = pick(below(0x7f800000U, size), nan, half);
+    return static_cast<std::uint16_t>(half | ((all >> 16U) & 0x8000U));
   }
 
   [[nodiscard]] MUSTER_FN static constexpr float to(std::uint16_t bits) {
-    const std::uint32_t sign = (bits & 0x8000U) << 16U;
-    const std::uint32_t exponent = (bits >> 10U) & 0x1fU;
-    const std::uint32_t fraction = bits & 0x3ffU;
-    if (exponent == 31) return float_of(sign | 0x7f800000U | (fraction << 13U));
-    if (exponent != 0) return float_of(sign | ((exponent + 112U) << 23U) | (fraction << 13U));
-    const float size = static_cast<float>(fraction) * 0x1p-24F;
-    return sign != 0 ? -size : size;
+#if defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) return native_to(bits);
+#endif
+    const std::uint32_t size = bits & 0x7fffU;
+    const std::uint32_t shifted = size << 13U;
+    // Below 2^-14: the fraction behind a leading 1 that is taken away again, exactly.
+    const std::uint32_t subnormal = bits_of(float_of(shifted + 0x38800000U) - 0x1p-14F);
+    std::uint32_t all = pick(below(size, 0x400U), subnormal, shifted + 0x38000000U);
+    all = pick(below(size, 0x7c00U), all, shifted + 0x70000000U);  // infinities and NaNs
+    return float_of(all | ((bits & 0x8000U) << 16U));
   }
+
+ private:
+#if defined(__CUDA_ARCH__)
+  static __device__ std::uint16_t native_from(float value) {
+    std::uint16_t bits = 0;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+  }
+  static __device__ float native_to(std::uint16_t bits) {
+    float value = 0;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+  }
+#endif
 };
 
 // The upper half of a float: 1 sign, 8 exponent, 7 fraction bits.
 struct Brain16 {
   [[nodiscard]] MUSTER_FN static constexpr std::uint16_t from(float value) {
-    const std::uint32_t bits = bits_of(value);
-    const bool is_nan = (bits & 0x7fffffffU) > 0x7f800000U;
-    return static_cast<std::uint16_t>(is_nan ? (bits >> 16U) | 0x40U : rounded16(bits));
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (!__builtin_is_constant_evaluated()) return native_from(value);
+#endif
+    const std::uint32_t all = bits_of(value);
+    const std::uint32_t size = all & 0x7fffffffU;
+    const std::uint32_t rounded = (size + 0x7fffU + ((size >> 16U) & 1U)) >> 16U;
+    const std::uint32_t nan = (size >> 16U) | 0x40U;
+    return static_cast<std::uint16_t>(pick(below(0x7f800000U, size), nan, rounded) |
+                                      ((all >> 16U) & 0x8000U));
   }
   [[nodiscard]] MUSTER_FN static constexpr float to(std::uint16_t bits) {
     return float_of(static_cast<std::uint32_t>(bits) << 16U);
   }
 
  private:
-  [[nodiscard]] MUSTER_FN static constexpr std::uint32_t rounded16(std::uint32_t bits) {
-    return rounded(bits & 0x7fffffffU, 16) | ((bits & 0x80000000U) >> 16U);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  static __device__ std::uint16_t native_from(float value) {
+    std::uint16_t bits = 0;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
   }
+#endif
 };
 
 }  // namespace detail

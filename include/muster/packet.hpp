@@ -11,12 +11,6 @@
 
 namespace muster {
 
-namespace detail {
-// Named outside the functions that ask for it: see TileOf.
-template <class F, class T, std::int64_t R, std::int64_t C>
-using TileFor = decltype(std::declval<F&>().template tile<T, R, C>());
-}  // namespace detail
-
 // In each call every rank sends one tile of R x C elements of T to every peer, and receives one
 // from each:
 //
@@ -98,7 +92,7 @@ class PacketExchange {
 
   template <class F, class Tile>
   MUSTER_FN static constexpr void check_tile() {
-    static_assert(std::is_same_v<std::remove_const_t<Tile>, detail::TileFor<F, T, R, C>>,
+    static_assert(std::is_same_v<std::remove_const_t<Tile>, TileOf<F, T, R, C>>,
                   "the tile is not fabric.tile<T, R, C>() of the exchange's T, R and C");
   }
 

@@ -40,6 +40,7 @@ template <class F>
 
 template <class F, class To, class From>
 [[nodiscard]] MUSTER_FN bool goes_staged(const Transfer<To, From>& transfer, Path path) {
+  if constexpr (is_memory<To> || is_memory<From>) return !PointerFabric<F> || path == Path::staged;
   if (path != Path::automatic) return path == Path::staged;
   return stages_transfers<F>() &&
          !is_run(transfer, Box{0, 0, transfer.chunks.chunk_rows, transfer.chunks.chunk_cols});
@@ -80,12 +81,16 @@ MUSTER_FN void move_runs(F& fabric, const Transfer<To, From>& transfer, Move&& m
   if (odd && transfer.chunks.pipeline) fabric.flush();
 }
 
-// Between the peer's window and plain memory of this rank, by pointers.
-template <class F, class To, class From, class Copy>
-MUSTER_FN void copy_runs(F& fabric, const Transfer<To, From>& transfer, Copy&& copy) {
+// Between the peer's window, as its view shows it, and plain memory of this rank, by pointers.
+template <class F, class To, class From, class View, class Copy>
+MUSTER_FN void copy_runs(F& fabric, const Transfer<To, From>& transfer, View view, Copy&& copy) {
+  if (view.size() == 0) return;  // the fabric has refused the peer
   fabric.converge();
   Pieces chunks = chunks_of(transfer);
-  for (Box chunk; chunks.next(chunk);) each_run(transfer, chunk, copy);
+  for (Box chunk; chunks.next(chunk);)
+    each_run(transfer, chunk, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+      copy(view.data(), to_at, from_at, count);
+    });
   fabric.converge();
 }
 
@@ -124,10 +129,10 @@ class [[nodiscard]] Pending {
 
 // ---- put ----------------------------------------------------------------------------------------
 
-// The own `from` to the peer's `to`. The source is reusable on return.
+// The own `from`, a window or plain memory, to the peer's `to`. The source is reusable on return.
 // R x C is the tile of a staged transfer; larger chunks pass through it piece by piece.
-template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
-MUSTER_FN void put(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer, Rank peer,
+template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T, class From>
+MUSTER_FN void put(F& fabric, const Transfer<WindowRef<T>, From>& transfer, Rank peer,
                    Path path = Path::automatic) {
   const Region& region = transfer.region;
   if (detail::goes_staged<F>(transfer, path)) {
@@ -139,43 +144,22 @@ MUSTER_FN void put(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transf
         [&](auto& tile, Box piece) {
           fabric.remote_store(tile, transfer.to, peer, detail::placed(piece, region.to));
         });
-    return;
+  } else if constexpr (detail::is_window<From>) {
+    detail::move_runs(
+        fabric, transfer,
+        [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+          fabric.put(transfer.to, peer, to_at, transfer.from, from_at, count);
+        },
+        [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+          fabric.put_async(transfer.to, peer, to_at, transfer.from, from_at, count);
+        });
+  } else if constexpr (detail::PointerFabric<F>) {
+    detail::copy_runs(fabric, transfer, fabric.address(transfer.to, peer),
+                      [&](T* there, std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+                        fabric.copy(there + to_at,
+                                    static_cast<const T*>(transfer.from.data) + from_at, count);
+                      });
   }
-  detail::move_runs(
-      fabric, transfer,
-      [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-        fabric.put(transfer.to, peer, to_at, transfer.from, from_at, count);
-      },
-      [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-        fabric.put_async(transfer.to, peer, to_at, transfer.from, from_at, count);
-      });
-}
-
-// From plain memory of this rank.
-template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T, class U>
-MUSTER_FN void put(F& fabric, const Transfer<WindowRef<T>, MemoryRef<U>>& transfer, Rank peer,
-                   Path path = Path::automatic) {
-  if constexpr (detail::PointerFabric<F>) {
-    if (path != Path::staged) {
-      const auto view = fabric.address(transfer.to, peer);
-      if (view.size() == 0) return;  // the fabric has refused the peer
-      detail::copy_runs(fabric, transfer,
-                        [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-                          detail::copy_run<F, T>(fabric, view.data() + to_at,
-                                                 transfer.from.data + from_at, count);
-                        });
-      return;
-    }
-  }
-  const Region& region = transfer.region;
-  detail::stage<R, C>(
-      fabric, transfer,
-      [&](auto& tile, Box piece) {
-        detail::fill_from(tile, transfer.from, detail::placed(piece, region.from));
-      },
-      [&](auto& tile, Box piece) {
-        fabric.remote_store(tile, transfer.to, peer, detail::placed(piece, region.to));
-      });
 }
 
 // The source is not reusable before completion.
@@ -213,9 +197,10 @@ MUSTER_FN void put_signal(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>&
 
 // ---- get ----------------------------------------------------------------------------------------
 
-// The peer's `from` to the own `to`. The data is there on return, for all threads of the lane.
-template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
-MUSTER_FN void get(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer, Rank peer,
+// The peer's `from` to the own `to`, a window or plain memory. The data is there on return, for all
+// threads of the lane.
+template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T, class To>
+MUSTER_FN void get(F& fabric, const Transfer<To, WindowRef<T>>& transfer, Rank peer,
                    Path path = Path::automatic) {
   const Region& region = transfer.region;
   if (detail::goes_staged<F>(transfer, path)) {
@@ -227,42 +212,22 @@ MUSTER_FN void get(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transf
         [&](auto& tile, Box piece) {
           fabric.store(tile, transfer.to, detail::placed(piece, region.to));
         });
-    return;
+  } else if constexpr (detail::is_window<To>) {
+    detail::move_runs(
+        fabric, transfer,
+        [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+          fabric.get(transfer.to, to_at, transfer.from, peer, from_at, count);
+        },
+        [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+          fabric.get_async(transfer.to, to_at, transfer.from, peer, from_at, count);
+        });
+  } else if constexpr (detail::PointerFabric<F>) {
+    detail::copy_runs(
+        fabric, transfer, fabric.address(transfer.from, peer),
+        [&](const T* there, std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+          fabric.copy(transfer.to.data + to_at, there + from_at, count);
+        });
   }
-  detail::move_runs(
-      fabric, transfer,
-      [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-        fabric.get(transfer.to, to_at, transfer.from, peer, from_at, count);
-      },
-      [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-        fabric.get_async(transfer.to, to_at, transfer.from, peer, from_at, count);
-      });
-}
-
-// To plain memory of this rank.
-template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
-MUSTER_FN void get(F& fabric, const Transfer<MemoryRef<T>, WindowRef<T>>& transfer, Rank peer,
-                   Path path = Path::automatic) {
-  if constexpr (detail::PointerFabric<F>) {
-    if (path != Path::staged) {
-      const auto view = fabric.address(transfer.from, peer);
-      if (view.size() == 0) return;  // the fabric has refused the peer
-      detail::copy_runs(
-          fabric, transfer, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-            detail::copy_run<F, T>(fabric, transfer.to.data + to_at, view.data() + from_at, count);
-          });
-      return;
-    }
-  }
-  const Region& region = transfer.region;
-  detail::stage<R, C>(
-      fabric, transfer,
-      [&](auto& tile, Box piece) {
-        fabric.remote_load(tile, transfer.from, peer, detail::placed(piece, region.from));
-      },
-      [&](auto& tile, Box piece) {
-        detail::drain_to(tile, transfer.to, detail::placed(piece, region.to));
-      });
 }
 
 // The data is there after completion.
@@ -291,11 +256,7 @@ MUSTER_FN void remote_add(F& fabric, const Transfer<WindowRef<T>, From>& transfe
   detail::stage<R, C>(
       fabric, transfer,
       [&](auto& tile, Box piece) {
-        const Box box = detail::placed(piece, region.from);
-        if constexpr (detail::is_window<From>)
-          fabric.load(tile, transfer.from, box);
-        else
-          detail::fill_from(tile, transfer.from, box);
+        fabric.load(tile, transfer.from, detail::placed(piece, region.from));
       },
       [&](auto& tile, Box piece) {
         fabric.remote_add(tile, transfer.to, peer, detail::placed(piece, region.to));

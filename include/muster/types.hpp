@@ -13,6 +13,7 @@
 #endif
 
 #include <cstdint>
+#include <type_traits>
 
 // The one annotation: a function that may run in a kernel as well as on a host.
 #if defined(__CUDACC__)
@@ -177,7 +178,22 @@ struct WindowRef {
   }
 };
 
-// A rectangle of a window, in elements.
+// rows x cols elements of plain memory of the own rank, row-major. Peers cannot reach it.
+template <class T>
+struct MemoryRef {
+  using value_type = std::remove_const_t<T>;
+
+  T* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+
+  [[nodiscard]] MUSTER_FN constexpr std::int64_t size() const { return rows * cols; }
+  [[nodiscard]] MUSTER_FN constexpr std::int64_t at(std::int64_t row, std::int64_t col) const {
+    return row * cols + col;
+  }
+};
+
+// A rectangle of a window or of plain memory, in elements.
 struct Box {
   std::int64_t row = 0;
   std::int64_t col = 0;

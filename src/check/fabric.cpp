@@ -101,17 +101,23 @@ bool Fabric::begin_move(Span window, std::uint32_t team, std::int64_t rows, std:
   if (!run.check_rank(*self_, peer, where) ||
       !check_run(window, team, 0, window.count, window.count, where))
     return false;
-  const bool inside = box.row >= 0 && box.col >= 0 && box.rows >= 0 && box.cols >= 0 &&
-                      box.row + box.rows <= rows && box.col + box.cols <= cols;
-  if (!run.contract(*self_, inside, "the box lies outside the window", where)) return false;
-  if (!run.contract(*self_, box.rows <= tile_rows && box.cols <= tile_cols,
-                    "the box is larger than the tile", where))
+  if (!check_box(rows, cols, box, tile_rows, tile_cols, "the box lies outside the window", where))
     return false;
   if (run.tracing())
     run.note(*self_, where,
              fmt::format("{} {} x {} at ({}, {}) of rank {}", word, box.rows, box.cols, box.row,
                          box.col, peer.value));
   return true;
+}
+
+bool Fabric::check_box(std::int64_t rows, std::int64_t cols, Box box, std::int64_t tile_rows,
+                       std::int64_t tile_cols, const char* outside, Where where) {
+  auto& run = *self_->run;
+  const bool inside = box.row >= 0 && box.col >= 0 && box.rows >= 0 && box.cols >= 0 &&
+                      box.row + box.rows <= rows && box.col + box.cols <= cols;
+  return run.contract(*self_, inside, outside, where) &&
+         run.contract(*self_, box.rows <= tile_rows && box.cols <= tile_cols,
+                      "the box is larger than the tile", where);
 }
 
 void* Fabric::move_element(Span span, Rank peer, Move move) {

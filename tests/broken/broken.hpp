@@ -14,16 +14,6 @@ using check::barrier_call;
 using check::Kind;
 using model::Team;
 
-template <class F>
-[[nodiscard]] Rank right_of(const F& fabric) {
-  return Rank{(fabric.rank().value + 1) % fabric.size()};
-}
-
-template <class F>
-[[nodiscard]] Rank left_of(const F& fabric) {
-  return Rank{(fabric.rank().value + fabric.size() - 1) % fabric.size()};
-}
-
 // One element to a peer's window; by all threads of the lane.
 template <class F>
 void send(F& fabric, WindowRef<int> window, Rank peer, std::int64_t at, int value) {

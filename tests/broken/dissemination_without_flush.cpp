@@ -21,7 +21,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
     if (fabric.thread() == 0) {
       std::uint32_t round = 0;
       for (std::uint32_t step = 1; step < ranks; step *= 2, ++round) {
-        const Rank peer{(fabric.rank().value + step) % ranks};
+        const Rank peer = right_of(fabric, step);
         fabric.notify(rounds[round], peer, 1, NotifyOp::set);
         status = worst(status, fabric.wait(rounds[round], Compare::ge, 1));
       }

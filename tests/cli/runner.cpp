@@ -49,11 +49,9 @@ Result<void> meet(Team& team, const std::string& name) {
   Result<void> met = team.lane([&](auto& fabric) {
     if (fabric.local(*inbox)[0] != 0) return WaitStatus::invalid;
     if (const WaitStatus zero = barrier.sync(fabric); zero != WaitStatus::ok) return zero;
-    const std::uint32_t rank = fabric.rank().value;
-    fabric.address(*inbox, Rank{(rank + 1) % fabric.size()})[0] = rank + 1;
+    fabric.address(*inbox, right_of(fabric))[0] = fabric.rank().value + 1;
     const WaitStatus status = barrier.sync(fabric);
-    const std::uint32_t left = (rank + fabric.size() - 1) % fabric.size();
-    return fabric.local(*inbox)[0] == left + 1 ? status : WaitStatus::invalid;
+    return fabric.local(*inbox)[0] == left_of(fabric).value + 1 ? status : WaitStatus::invalid;
   });
   fmt::print("{}: rank {} of {}\n", name, team.rank().value, team.size());
   std::fflush(stdout);

@@ -149,6 +149,16 @@ TEST_P(BadInput, BoxOutsideTheWindow) {
   expect_held(in_a_lane(with_box({0, 0, 4, 5}), {"remote_store", "4 x 5", "tile", "4 x 4"}));
   // Extents whose sum with the position overflows.
   expect_held(in_a_lane(with_box({0x7fffffffffffffff, 0, 2, 2}), {"remote_store", "box"}));
+  const auto from_memory = [](Box box) {
+    return [box](auto& fabric, const Things&) {
+      float numbers[12] = {};
+      auto tile = fabric.template tile<float, 4, 4>();
+      fabric.load(tile, MemoryRef<float>{numbers, 3, 4}, box);
+      fabric.store(tile, MemoryRef<float>{numbers, 3, 4}, box);
+    };
+  };
+  expect_held(in_a_lane(from_memory({1, 0, 3, 4}), {"load", "plain memory", "(1, 0)", "3 x 4"}));
+  expect_held(in_a_lane(from_memory({0, 0, 1, 5}), {"load", "plain memory", "1 x 5"}));
 }
 
 TEST_P(BadInput, RunOutsideTheWindow) {

@@ -36,15 +36,6 @@ struct Case {
   Sizes sizes = Sizes::all;
 };
 
-template <LaneIdentity F>
-[[nodiscard]] Rank right_of(const F& fabric) {
-  return Rank{(fabric.rank().value + 1) % fabric.size()};
-}
-template <LaneIdentity F>
-[[nodiscard]] Rank left_of(const F& fabric) {
-  return Rank{(fabric.rank().value + fabric.size() - 1) % fabric.size()};
-}
-
 // Each rank and lane has a seed of its own, the same in every run.
 using Random = std::mt19937;
 template <LaneIdentity F>

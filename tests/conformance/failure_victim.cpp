@@ -71,9 +71,9 @@ Result<void> carry_on(Team& team) {
     Checks checks;
     for (std::uint32_t round = 1; round <= 50 && checks.done(); ++round) {
       fabric.local(outbox)[0] = round * 100 + fabric.rank().value;
-      fabric.put(inbox, conformance::right_of(fabric), round % 2, outbox, 0, 1);
+      fabric.put(inbox, right_of(fabric), round % 2, outbox, 0, 1);
       checks.ok(barrier.sync(fabric), "the barrier of the survivors");
-      checks.equal(fabric.local(inbox)[round % 2], round * 100 + conformance::left_of(fabric).value,
+      checks.equal(fabric.local(inbox)[round % 2], round * 100 + left_of(fabric).value,
                    "the neighbour's word");
     }
     return checks.done();

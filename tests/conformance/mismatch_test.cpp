@@ -140,7 +140,7 @@ Body halos(Region odd, Chunks odd_chunks, bool described) {
     return team.lane([&](auto& fabric) {
       for (std::uint32_t call = 1; call <= 30; ++call) {
         if (described) describe(fabric, "halo", transfer);
-        const Rank right{(fabric.rank().value + 1) % fabric.size()};
+        const Rank right = right_of(fabric);
         put_signal(fabric, transfer, right, arrived[0], call);
         const WaitStatus status = fabric.wait(arrived[0], Compare::ge, call);
         if (status != WaitStatus::ok) return status;

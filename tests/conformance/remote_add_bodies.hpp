@@ -76,7 +76,7 @@ Result<void> everybody_adds(Team& team) {
     checks.ok(barrier.sync(fabric), "the barrier before");
     for (std::int64_t round = 0; round < rounds; ++round) {
       for (std::uint32_t step = 0; step < fabric.size(); ++step) {
-        const Rank peer{(fabric.rank().value + step) % fabric.size()};
+        const Rank peer = right_of(fabric, step);
         if (fabric.lane() == Lane{0})  // who wrote the source
           remote_add<2, 4>(fabric,
                            *make_transfer(target, source, region,

@@ -89,13 +89,4 @@ void on_every_placement(std::uint32_t lanes, Launch launch) {
   }
 }
 
-template <LaneIdentity F>
-[[nodiscard]] __device__ Rank right_of(const F& fabric) {
-  return Rank{(fabric.rank().value + 1) % fabric.size()};
-}
-template <LaneIdentity F>
-[[nodiscard]] __device__ Rank left_of(const F& fabric) {
-  return Rank{(fabric.rank().value + fabric.size() - 1) % fabric.size()};
-}
-
 }  // namespace muster::gpu_test

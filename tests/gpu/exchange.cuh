@@ -40,7 +40,7 @@ __device__ void write_stamps(F& fabric, const Exchange& exchange, std::uint32_t 
   const std::int64_t at = exchange.inbox.at(
       fabric.lane().value, std::int64_t{fabric.rank().value} * width + fabric.thread());
   for (std::uint32_t step = 0; step < fabric.size(); ++step) {
-    const Rank peer{(fabric.rank().value + step) % fabric.size()};
+    const Rank peer = right_of(fabric, step);
     fabric.address(exchange.inbox, peer)[at] =
         mix(round, fabric.rank().value * 4096 + fabric.thread());
   }

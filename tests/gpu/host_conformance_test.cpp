@@ -4,6 +4,7 @@
 #include "conformance/barrier_bodies.hpp"
 #include "conformance/barrier_lane_bodies.hpp"
 #include "conformance/packet_bodies.hpp"
+#include "conformance/reduce_bodies.hpp"
 #include "conformance/remote_add_bodies.hpp"
 #include "conformance/signal_bodies.hpp"
 #include "conformance/tile_bodies.hpp"
@@ -53,6 +54,7 @@ int main(int argc, char** argv) {
     add(conformance::barrier_cases<HostTeam>(), verify);
     add(conformance::barrier_lane_cases<HostTeam>(), verify);
     add(conformance::tile_cases<HostTeam>(), verify);
+    add(conformance::reduce_cases<HostTeam>(), verify);
     add(conformance::transfer_cases<HostTeam>(), verify);
     add(conformance::transfer_box_cases<HostTeam>(), verify);
     add(conformance::remote_add_cases<HostTeam>(), verify);

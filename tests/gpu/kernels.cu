@@ -38,6 +38,15 @@ __global__ void move_kernel(const __grid_constant__ gpu::Handle handle, WindowRe
   tile.each([](std::int64_t, std::int64_t col, T& value) { value = value + static_cast<T>(col); });
   fabric.store(tile, window, box);
   fabric.converge();
+  auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+  sums.assign(tile);
+  sums.combine(tile, ReduceOp::sum);
+  tile.combine(tile, Max{});
+  sums.zip(tile, [](Accumulator<T>& mine, T theirs) {
+    if (theirs == T{}) mine = Accumulator<T>{};
+  });
+  tile.assign(sums);
+  fabric.store(tile, MemoryRef<T>{fabric.local(window).data(), window.rows, window.cols}, box);
   fabric.remote_load(tile, window, peer, box);
   fabric.remote_store(tile, window, peer, box);
   fabric.remote_add(tile, window, peer, box);
@@ -111,4 +120,6 @@ void instantiate_all(const muster::gpu::Handle& handle, muster::WaitStatus* stat
   instantiate_move<double, gpu::Warp>(handle);
   instantiate_move<std::uint8_t, gpu::Warps<3>>(handle);
   instantiate_move<std::int64_t, gpu::Block<256>>(handle);
+  instantiate_move<muster::float16, gpu::Warp>(handle);
+  instantiate_move<muster::bfloat16, gpu::Block<64>>(handle);
 }

@@ -25,7 +25,7 @@ struct Stamps {
   template <class F>
   __device__ void write(F& fabric, std::uint32_t round) const {
     for (std::uint32_t step = 0; step < (own ? 1 : fabric.size()); ++step) {
-      const Rank peer{(fabric.rank().value + step) % fabric.size()};
+      const Rank peer = right_of(fabric, step);
       fabric.address(inbox,
                      peer)[place(fabric.rank().value, fabric.lane().value, fabric.thread())] =
           value(round, fabric.rank().value, fabric.lane().value, fabric.thread());

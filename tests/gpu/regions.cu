@@ -31,7 +31,7 @@ template <class Coop>
 __global__ void work_kernel(const __grid_constant__ gpu::Handle handle, EpochBarrier barrier,
                             Work work) {
   gpu::Fabric<Coop> fabric(handle);
-  const Rank right{(fabric.rank().value + 1) % fabric.size()};
+  const Rank right = right_of(fabric);
   auto put_one = work.put;
   put_one.from.data = fabric.local(work.source).data();
   put(fabric, put_one, right, work.path);

@@ -7,6 +7,7 @@
 
 #include "muster/fabric/gpu.cuh"
 #include "muster/half.hpp"
+#include "support/tile_arithmetic.hpp"
 
 namespace {
 
@@ -20,9 +21,8 @@ T number(std::int64_t value) {
 }
 
 // A lane of `threads` threads, each with its own part of a tile.
-template <class T, std::int64_t R, std::int64_t C, std::uint32_t static_threads>
+template <class Tile>
 struct Crew {
-  using Tile = gpu::Tile<T, R, C, static_threads>;
   std::vector<Tile> parts;
 
   explicit Crew(std::uint32_t threads) {
@@ -37,7 +37,7 @@ struct Crew {
 // Every element is held by one thread, by row and column; a new tile is zero.
 template <class T, std::int64_t R, std::int64_t C, std::uint32_t static_threads>
 void expect_dealt_out(std::uint32_t threads) {
-  Crew<T, R, C, static_threads> crew(threads);
+  Crew<gpu::Tile<T, R, C, static_threads>> crew(threads);
   std::vector<int> held(R * C, 0);
   crew.all([&](auto& part) {
     part.each([&](std::int64_t row, std::int64_t col, T& element) {
@@ -50,7 +50,8 @@ void expect_dealt_out(std::uint32_t threads) {
 }
 
 // From one memory to another through the tile, at any offset, stride and extent of the valid part.
-template <class T, std::int64_t R, std::int64_t C, std::uint32_t static_threads>
+template <class T, std::int64_t R, std::int64_t C, std::uint32_t static_threads,
+          class Tile = gpu::Tile<T, R, C, static_threads>>
 void expect_moves(std::uint32_t threads) {
   for (int attempt = 0; attempt < 200; ++attempt) {
     const auto draw = [](std::int64_t below) {
@@ -65,7 +66,7 @@ void expect_moves(std::uint32_t threads) {
       from[i] = number<T>(static_cast<std::int64_t>(i) + 1);
     std::vector<T> to(from.size(), number<T>(99));
     std::vector<T> sums(from.size(), number<T>(1));
-    Crew<T, R, C, static_threads> crew(threads);
+    Crew<Tile> crew(threads);
     crew.all([&](auto& part) {
       part.read({from.data() + offset, stride, rows, cols});
       part.write({to.data() + offset, stride, rows, cols});
@@ -87,12 +88,13 @@ void expect_moves(std::uint32_t threads) {
   }
 }
 
-template <class T, std::int64_t R, std::int64_t C, std::uint32_t static_threads>
+template <class T, std::int64_t R, std::int64_t C, std::uint32_t static_threads,
+          class Tile = gpu::Tile<T, R, C, static_threads>>
 void expect_packets(std::uint32_t threads) {
   constexpr auto words = static_cast<std::size_t>(packet_lines<T>(R * C) * 8);
   std::vector<std::uint64_t> slots(words + 1, 0);
-  Crew<T, R, C, static_threads> sender(threads);
-  Crew<T, R, C, static_threads> receiver(threads);
+  Crew<Tile> sender(threads);
+  Crew<Tile> receiver(threads);
   std::int64_t next = 0;
   sender.all([&](auto& part) {
     part.each([&](std::int64_t, std::int64_t, T& element) { element = number<T>(++next); });
@@ -118,8 +120,23 @@ void expect_packets(std::uint32_t threads) {
   });
 }
 
+// As one thread after the other computes: tiles that are like one of T.
+template <class T, std::int64_t R, std::int64_t C, std::uint32_t static_threads>
+void expect_computes(std::uint32_t threads) {
+  using Tile = gpu::Tile<T, R, C, static_threads>;
+  const auto parts_of = [&]<class U>(U) {
+    muster::testing::Parts<U, gpu::Tile<U, R, C, static_threads, Tile::group_size>> parts;
+    for (std::uint32_t thread = 0; thread < threads; ++thread)
+      parts.of_thread.emplace_back(thread, threads);
+    return parts;
+  };
+  muster::testing::expect_arithmetic(parts_of(T{}), parts_of, R * C + threads);
+}
+
 template <class T>
 void expect_everything() {
+  expect_computes<T, 3, 5, 8>(8);
+  expect_computes<T, 9, 64, 0>(33);
   expect_dealt_out<T, 4, 16, 32>(32);
   expect_dealt_out<T, 3, 5, 64>(64);
   expect_dealt_out<T, 8, 24, 1>(1);
@@ -152,6 +169,15 @@ TEST(GpuTile, Float16) {
 }
 TEST(GpuTile, Bfloat16) {
   expect_everything<bfloat16>();
+}
+
+// Tiles whose groups are wider than 16 bytes, as those that are like narrower ones: through memory
+// and packets.
+TEST(GpuTile, OfGroupsBeyond16Bytes) {
+  expect_moves<double, 8, 24, 4, gpu::Tile<double, 8, 24, 4, 8>>(4);
+  expect_moves<float, 8, 32, 16, gpu::Tile<float, 8, 32, 16, 16>>(16);
+  expect_packets<double, 8, 24, 4, gpu::Tile<double, 8, 24, 4, 8>>(4);
+  expect_packets<float, 8, 32, 16, gpu::Tile<float, 8, 32, 16, 16>>(16);
 }
 
 TEST(GpuCopy, EveryAlignmentAndLength) {

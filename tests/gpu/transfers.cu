@@ -41,7 +41,7 @@ __global__ void run_kernel(const __grid_constant__ gpu::Handle handle, EpochBarr
                            Signals signals, WindowRef<std::uint8_t> target,
                            WindowRef<std::uint8_t> source, Run run, Way way, std::uint32_t step) {
   gpu::Fabric<Coop> fabric(handle);
-  const Rank right{(fabric.rank().value + 1) % fabric.size()};
+  const Rank right = right_of(fabric);
   WaitStatus status = WaitStatus::ok;
   switch (way) {
     case Way::put: fabric.put(target, right, run.to, source, run.from, run.count); break;
@@ -133,7 +133,7 @@ template <class T, int rows, int cols, class Coop>
 __global__ void tile_kernel(const __grid_constant__ gpu::Handle handle, EpochBarrier barrier,
                             TileWindows<T> windows) {
   gpu::Fabric<Coop> fabric(handle);
-  const Rank right{(fabric.rank().value + 1) % fabric.size()};
+  const Rank right = right_of(fabric);
   for (std::int64_t row = 0; row < windows.source.rows; row += rows) {
     for (std::int64_t col = 0; col < windows.source.cols; col += cols) {
       const Box box = clip(windows.source, row, col, rows, cols);
@@ -273,9 +273,9 @@ __global__ void packet_kernel(const __grid_constant__ gpu::Handle handle,
     WaitStatus status = WaitStatus::ok;
     // By the whole lane together, not strided over its threads.
     for (std::uint32_t step = 1; step < fabric.size(); ++step)
-      exchange.put(fabric, flag, Rank{(fabric.rank().value + step) % fabric.size()}, mine);
+      exchange.put(fabric, flag, right_of(fabric, step), mine);
     for (std::uint32_t step = 1; step < fabric.size(); ++step) {
-      const Rank peer{(fabric.rank().value + step) % fabric.size()};
+      const Rank peer = right_of(fabric, step);
       status = worst(status, exchange.wait(fabric, flag, peer, theirs));
       if (status != WaitStatus::ok) break;
       theirs.each([&](std::int64_t row, std::int64_t col, T& element) {

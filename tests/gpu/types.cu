@@ -48,8 +48,8 @@ template <class T, class Coop>
 __global__ void work_kernel(const __grid_constant__ gpu::Handle handle, EpochBarrier barrier,
                             Work<T> work) {
   gpu::Fabric<Coop> fabric(handle);
-  const Rank right{(fabric.rank().value + 1) % fabric.size()};
-  const Rank left{(fabric.rank().value + fabric.size() - 1) % fabric.size()};
+  const Rank right = right_of(fabric);
+  const Rank left = left_of(fabric);
   if (fabric.lane() == Lane{0}) put(fabric, work.put, right);
   if (fabric.lane() == Lane{1}) get(fabric, work.get, left);
   if (fabric.lane() == Lane{2}) {
@@ -64,7 +64,7 @@ __global__ void work_kernel(const __grid_constant__ gpu::Handle handle, EpochBar
       }
   }
   for (std::uint32_t step = 0; step < fabric.size(); ++step)
-    remote_add<4, 24>(fabric, work.add, Rank{(fabric.rank().value + step) % fabric.size()});
+    remote_add<4, 24>(fabric, work.add, right_of(fabric, step));
   (void)barrier.sync(fabric);
 }
 

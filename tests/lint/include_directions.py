@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks who includes whom.
 
-    types, result <- fabric (the concept) <- tile, transfer <- barrier <- collective <- team <- cli
+    types, result <- fabric (the concept) <- transfer <- barrier <- collective <- team <- cli
 
-A fabric sees types, result and the concept (the model also the checker); barriers and collectives
+A fabric sees types (operators on them among these), result and the concept (the model also the checker); barriers and collectives
 never include a fabric. Exit codes: 0 clean, 1 violations (one line each), 2 usage.
 """
 import argparse
@@ -13,10 +13,10 @@ import sys
 
 # Which layer a file belongs to: the first pattern that matches its path from the root.
 LAYERS = [
-    (r"include/muster/(types|half)\.hpp", "types"),
+    (r"include/muster/(types|half|reduce)\.hpp", "types"),
     (r"include/muster/result\.hpp", "result"),
     (r"include/muster/(fabric|hints)\.hpp", "fabric"),
-    (r"include/muster/(tile|transfer)(\.hpp|/.*)", "transfer"),
+    (r"include/muster/transfer(\.hpp|/.*)", "transfer"),
     (r"include/muster/barrier(\.hpp|/.*)", "barrier"),
     (r"include/muster/(collective|handoff|packet)(\.hpp|/.*)", "collective"),
     (r"include/muster/fabric/model(\.hpp|/.*)", "fabric-model"),

@@ -122,7 +122,7 @@ void reduce_scatter(Team& team, std::uint32_t calls) {
       for (std::uint32_t step = 1; step <= peers; ++step) {
         auto tile = fabric.template tile<int, 1, 1>();
         tile.each([&](auto, auto, int& value) { value = static_cast<int>(call); });
-        const Rank peer{(fabric.rank().value + step) % fabric.size()};
+        const Rank peer = right_of(fabric, step);
         fabric.remote_add(tile, sum, peer, Box{0, 0, 1, 1});
       }
       fabric.converge();

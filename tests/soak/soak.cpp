@@ -85,11 +85,11 @@ WaitStatus soak_lane(F& fabric, const Plan& plan, const Barriers& barriers,
       // after reading.
       const std::int64_t place = round % 2;
       fabric.local(outbox)[0] = word_of(round, fabric.rank());
-      fabric.put(inbox, conformance::right_of(fabric), place, outbox, 0, 1);
+      fabric.put(inbox, right_of(fabric), place, outbox, 0, 1);
       if (delayed) conformance::random_delay(delays);
       const WaitStatus status = barriers.sync(fabric, kind, which);
       if (status != WaitStatus::ok) return status;
-      if (!checks.equal(fabric.local(inbox)[place], word_of(round, conformance::left_of(fabric)),
+      if (!checks.equal(fabric.local(inbox)[place], word_of(round, left_of(fabric)),
                         "the neighbour's word"))
         return WaitStatus::ok;
     }

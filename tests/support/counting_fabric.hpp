@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "muster/fabric.hpp"
+#include "muster/reduce.hpp"
 #include "muster/result.hpp"
 #include "muster/types.hpp"
 
@@ -68,14 +69,29 @@ class PlainView {
 };
 
 template <class T, std::int64_t Rows, std::int64_t Cols>
-class PlainTile {
+class PlainTile : public muster::detail::TileArithmetic<PlainTile<T, Rows, Cols>> {
  public:
+  using value_type = T;
+  static constexpr std::int64_t rows = Rows;
+  static constexpr std::int64_t cols = Cols;
+  static constexpr std::int64_t most_per_thread = Rows * Cols;
+  static constexpr int group_size = static_cast<int>(Cols);
+
   PlainTile() : elements_(static_cast<std::size_t>(Rows * Cols)) {}
 
   template <class Visit>
   void each(Visit&& visit) {
     for (std::int64_t row = 0; row < Rows; ++row)
       for (std::int64_t col = 0; col < Cols; ++col) visit(row, col, at(row, col));
+  }
+  template <class Visit>
+  void each_group(Visit&& visit) {
+    for (std::int64_t row = 0; row < Rows; ++row)
+      visit(row, std::int64_t{0}, Group<T, group_size>(&at(row, 0)));
+  }
+  template <class U, class Visit>
+  void zip(const PlainTile<U, Rows, Cols>& other, Visit&& visit) {
+    for (std::size_t i = 0; i < elements_.size(); ++i) visit(elements_[i], other.elements_[i]);
   }
   [[nodiscard]] T& at(std::int64_t row, std::int64_t col) {
     return elements_[static_cast<std::size_t>(row * Cols + col)];
@@ -84,6 +100,17 @@ class PlainTile {
   void clear() { std::fill(elements_.begin(), elements_.end(), T{}); }
 
  private:
+  template <class U, std::int64_t Rows2, std::int64_t Cols2>
+  friend class PlainTile;
+  friend muster::detail::TileArithmetic<PlainTile>;
+
+  template <class Other, class Op>
+  static constexpr bool packs = false;
+  template <class U, class Next>
+  void update(const PlainTile<U, Rows, Cols>& other, Next next) {
+    zip(other, [&](T& mine, U theirs) { mine = next(mine, theirs); });
+  }
+
   std::vector<T> elements_;
 };
 
@@ -197,6 +224,10 @@ class CountingFabric {
   PlainTile<T, Rows, Cols> tile() {
     return {};
   }
+  template <class U, class T, std::int64_t Rows, std::int64_t Cols>
+  PlainTile<U, Rows, Cols> tile_like(const PlainTile<T, Rows, Cols>&) {
+    return {};
+  }
   template <class Tile, class T>
   void load(Tile& tile, WindowRef<T> window, Box box) {
     record(Op::local_transfer, rank_, box.rows * box.cols, sizeof(T), tile.id());
@@ -206,6 +237,20 @@ class CountingFabric {
   void store(Tile& tile, WindowRef<T> window, Box box) {
     record(Op::local_transfer, rank_, box.rows * box.cols, sizeof(T), tile.id());
     drain(tile, window, rank_, box, [](T& to, T value) { to = value; });
+  }
+  // Plain memory is no window: not recorded.
+  template <class Tile, class T>
+  void load(Tile& tile, MemoryRef<T> memory, Box box) {
+    tile.clear();
+    for (std::int64_t row = 0; row < box.rows; ++row)
+      for (std::int64_t col = 0; col < box.cols; ++col)
+        tile.at(row, col) = memory.data[memory.at(box.row + row, box.col + col)];
+  }
+  template <class Tile, class T>
+  void store(Tile& tile, MemoryRef<T> memory, Box box) {
+    for (std::int64_t row = 0; row < box.rows; ++row)
+      for (std::int64_t col = 0; col < box.cols; ++col)
+        memory.data[memory.at(box.row + row, box.col + col)] = tile.at(row, col);
   }
   template <class Tile, class T>
   void remote_load(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
@@ -315,7 +360,7 @@ class CountingFabric {
 
 static_assert(DirectFabric<CountingFabric>);
 static_assert(HandoffFabric<CountingFabric>);
-static_assert(PacketFabric<CountingFabric>);
+static_assert(PacketFabric<CountingFabric> && TilingAll<CountingFabric>);
 
 // The set-up side of it: enough to make barriers and windows from.
 class CountingTeam {

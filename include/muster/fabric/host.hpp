@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "muster/fabric.hpp"
+#include "muster/fabric/host/tile.hpp"
 #include "muster/result.hpp"
 
 namespace muster::host {
@@ -84,42 +85,6 @@ class View {
  private:
   T* data_;
   std::int64_t size_;
-};
-
-// R x C elements of T, all held by the lane's one thread.
-template <class T, std::int64_t R, std::int64_t C>
-class Tile {
-  static_assert(R > 0 && C > 0, "a tile has at least one element");
-
- public:
-  using value_type = T;
-  static constexpr std::int64_t rows = R;
-  static constexpr std::int64_t cols = C;
-
-  Tile() : elements_(new (std::align_val_t{alignment}) T[R * C]()) {}
-
-  template <class Visit>
-  void each(Visit&& visit) {
-    for (std::int64_t row = 0; row < R; ++row) {
-      for (std::int64_t col = 0; col < C; ++col) visit(row, col, elements_[index(row, col)]);
-    }
-  }
-
- private:
-  friend class Fabric;
-  [[nodiscard]] static constexpr std::size_t index(std::int64_t row, std::int64_t col) {
-    return static_cast<std::size_t>(row * C + col);
-  }
-
-  // A tile begins on a cache line: copies of whole lines then touch no more lines than they hold.
-  static constexpr std::size_t alignment = cell_stride < alignof(T) ? alignof(T) : cell_stride;
-  struct Free {
-    void operator()(T* elements) const {
-      static_assert(std::is_trivially_destructible_v<T>);
-      ::operator delete[](elements, std::align_val_t{alignment});
-    }
-  };
-  std::unique_ptr<T[], Free> elements_;
 };
 
 class Fabric {
@@ -247,6 +212,10 @@ class Fabric {
   [[nodiscard]] Tile<T, R, C> tile() {
     return {};
   }
+  template <class U, class T, std::int64_t R, std::int64_t C>
+  [[nodiscard]] Tile<U, R, C> tile_like(const Tile<T, R, C>& /*tile*/) {
+    return {};
+  }
   template <class T, std::int64_t R, std::int64_t C>
   void load(Tile<T, R, C>& tile, WindowRef<T> window, Box box) {
     remote_load(tile, window, context_.rank, box);
@@ -255,6 +224,11 @@ class Fabric {
   void store(Tile<T, R, C>& tile, WindowRef<T> window, Box box) {
     remote_store(tile, window, context_.rank, box);
   }
+  template <class T, class U, std::int64_t R, std::int64_t C>
+  requires std::is_same_v<std::remove_const_t<U>, T>
+  void load(Tile<T, R, C>& tile, MemoryRef<U> memory, Box box);
+  template <class T, std::int64_t R, std::int64_t C>
+  void store(Tile<T, R, C>& tile, MemoryRef<T> memory, Box box);
   template <class T, std::int64_t R, std::int64_t C>
   void remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box);
   template <class T, std::int64_t R, std::int64_t C>
@@ -289,6 +263,12 @@ class Fabric {
     get(to, to_at, from, peer, from_at, count);
   }
   void flush() { complete_loads(); }
+
+  // `count` elements between memories that this lane reaches.
+  template <class T>
+  void copy(T* to, const T* from, std::int64_t count) {
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
+  }
 
   // ---- packets (fabric/host/packet.hpp): the tile's bytes, and behind them one flag
 
@@ -403,6 +383,15 @@ class Fabric {
   [[nodiscard]] bool admits(const char* what, WindowRef<T> window, Rank peer, std::int64_t at,
                             std::int64_t count);
 
+  [[nodiscard]] bool fits(const char* what, std::int64_t rows, std::int64_t cols, Box box,
+                          std::int64_t tile_rows, std::int64_t tile_cols);
+
+  // A tile from and to memory that is there and large enough.
+  template <class T, std::int64_t R, std::int64_t C>
+  static void read(Tile<T, R, C>& tile, const T* memory, std::int64_t stride, Box box);
+  template <class T, std::int64_t R, std::int64_t C>
+  static void write(const Tile<T, R, C>& tile, T* memory, std::int64_t stride, Box box);
+
   // The rank's part of a window that is there.
   template <class T>
   [[nodiscard]] T* memory_of(WindowRef<T> window, Rank peer) const;
@@ -449,3 +438,4 @@ static_assert(muster::Fabric<muster::host::Fabric>);
 static_assert(muster::DirectFabric<muster::host::Fabric>);
 static_assert(muster::HandoffFabric<muster::host::Fabric>);
 static_assert(muster::PacketFabric<muster::host::Fabric>);
+static_assert(muster::TilingAll<muster::host::Fabric>);

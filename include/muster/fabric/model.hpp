@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "muster/fabric.hpp"
+#include "muster/fabric/model/tile.hpp"
 #include "muster/result.hpp"
 #include "muster/types.hpp"
 
@@ -85,30 +86,6 @@ class View {
   Where where_;
 };
 
-// The lane's working set of R x C elements; element (r, c) is held by thread (r*C + c) mod threads.
-template <class T, std::int64_t R, std::int64_t C>
-class Tile {
-  static_assert(std::is_trivially_copyable_v<T> && R > 0 && C > 0);
-
- public:
-  using value_type = T;
-  Tile(std::uint32_t thread, std::uint32_t threads)
-      : elements_(R * C), thread_(thread), threads_(threads) {}
-
-  template <class Visit>
-  void each(Visit&& visit) {
-    for (std::int64_t at = thread_; at < R * C; at += threads_)
-      visit(at / C, at % C, elements_[static_cast<std::size_t>(at)]);
-  }
-  static constexpr std::int64_t rows() { return R; }
-  static constexpr std::int64_t cols() { return C; }
-
- private:
-  std::vector<T> elements_;
-  std::uint32_t thread_;
-  std::uint32_t threads_;
-};
-
 // One lane of one rank as one of its threads sees it.
 class Fabric {
  public:
@@ -162,6 +139,10 @@ class Fabric {
   [[nodiscard]] Tile<T, R, C> tile() {
     return Tile<T, R, C>(index_, threads_);
   }
+  template <class U, class T, std::int64_t R, std::int64_t C>
+  [[nodiscard]] Tile<U, R, C> tile_like(const Tile<T, R, C>& /*tile*/) {
+    return Tile<U, R, C>(index_, threads_);
+  }
   template <class T, std::int64_t R, std::int64_t C>
   void load(Tile<T, R, C>& tile, WindowRef<T> window, Box box, Where where = Where::current()) {
     move_tile(tile, window, rank_, box, Move::load, where);
@@ -169,6 +150,26 @@ class Fabric {
   template <class T, std::int64_t R, std::int64_t C>
   void store(Tile<T, R, C>& tile, WindowRef<T> window, Box box, Where where = Where::current()) {
     move_tile(tile, window, rank_, box, Move::store, where);
+  }
+  // Plain memory belongs to the body: nothing is recorded of it.
+  template <class T, class U, std::int64_t R, std::int64_t C>
+  requires std::is_same_v<std::remove_const_t<U>, T>
+  void load(Tile<T, R, C>& tile, MemoryRef<U> memory, Box box, Where where = Where::current()) {
+    if (!check_box(memory.rows, memory.cols, box, R, C, "the box lies outside the memory", where))
+      return;
+    tile.each([&](std::int64_t row, std::int64_t col, T& element) {
+      const bool inside = row < box.rows && col < box.cols;
+      element = inside ? memory.data[memory.at(box.row + row, box.col + col)] : T{};
+    });
+  }
+  template <class T, std::int64_t R, std::int64_t C>
+  void store(Tile<T, R, C>& tile, MemoryRef<T> memory, Box box, Where where = Where::current()) {
+    if (!check_box(memory.rows, memory.cols, box, R, C, "the box lies outside the memory", where))
+      return;
+    tile.each([&](std::int64_t row, std::int64_t col, T& element) {
+      if (row < box.rows && col < box.cols)
+        memory.data[memory.at(box.row + row, box.col + col)] = element;
+    });
   }
   template <class T, std::int64_t R, std::int64_t C>
   void remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box,
@@ -259,6 +260,8 @@ class Fabric {
   // False, with a finding, where the window, peer or box does not exist.
   bool begin_move(Span window, std::uint32_t team, std::int64_t rows, std::int64_t cols, Rank peer,
                   Box box, std::int64_t tile_rows, std::int64_t tile_cols, Move move, Where where);
+  bool check_box(std::int64_t rows, std::int64_t cols, Box box, std::int64_t tile_rows,
+                 std::int64_t tile_cols, const char* outside, Where where);
   // One element of a tile operation: returns the bytes in the window.
   void* move_element(Span span, Rank peer, Move move);
   bool check_run(Span window, std::uint32_t team, std::int64_t at, std::int64_t count,
@@ -532,6 +535,6 @@ Result<void> Team::status_of(B& body, Fabric& fabric) {
 }
 
 static_assert(muster::Fabric<Fabric> && DirectFabric<Fabric> && HandoffFabric<Fabric>);
-static_assert(PacketFabric<Fabric>);
+static_assert(PacketFabric<Fabric> && TilingAll<Fabric>);
 
 }  // namespace muster::model

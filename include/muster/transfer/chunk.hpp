@@ -1,8 +1,8 @@
 // How a transfer is cut up and moved: chunk by chunk, as runs of elements or through tiles.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "muster/fabric.hpp"
@@ -130,42 +130,13 @@ MUSTER_FN void stage(F& fabric, const Transfer<To, From>& transfer, Take&& take,
 // ---- plain memory
 // -------------------------------------------------------------------------------
 
-template <class Tile, class T>
-MUSTER_FN void fill_from(Tile& tile, MemoryRef<T> memory, Box box) {
-  using Element = std::remove_const_t<T>;
-  tile.each([&](std::int64_t row, std::int64_t col, Element& element) {
-    if (row < box.rows && col < box.cols)
-      element = memory.data[memory.at(box.row + row, box.col + col)];
-  });
-}
-
-template <class Tile, class T>
-MUSTER_FN void drain_to(Tile& tile, MemoryRef<T> memory, Box box) {
-  tile.each([&](std::int64_t row, std::int64_t col, T& element) {
-    if (row < box.rows && col < box.cols)
-      memory.data[memory.at(box.row + row, box.col + col)] = element;
-  });
-}
-
-// Copies a run, spread over the lane's threads.
-template <class F, class T>
-MUSTER_FN void copy_run(const F& fabric, T* to, const T* from, std::int64_t count) {
-  if constexpr (!F::is_device) {
-    if (fabric.threads() == 1) {
-      std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
-      return;
-    }
-  }
-  for (std::int64_t i = fabric.thread(); i < count; i += fabric.threads()) to[i] = from[i];
-}
-
 // Does load and store reach a peer's memory on every run, as pointers? Known at compile time, so
 // not of a fabric that models several.
 template <class F>
 concept PointerFabric = DirectFabric<F> && requires(F& fabric, WindowRef<float> window, Rank peer) {
   typename std::bool_constant<(F::profile() >= Profile::direct)>;
   { fabric.address(window, peer).data() } -> std::same_as<float*>;
-  typename std::bool_constant<F::is_device>;
+  fabric.copy(static_cast<float*>(nullptr), static_cast<const float*>(nullptr), 1);
 };
 
 }  // namespace muster::detail

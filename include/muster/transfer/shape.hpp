@@ -31,22 +31,6 @@ struct Chunks {
   bool pipeline = false;  // two chunks under way at a time, through two buffers; needs both extents
 };
 
-// rows x cols elements of plain memory of the own rank, row-major: the far end of a transfer that
-// is no window. Peers cannot reach it.
-template <class T>
-struct MemoryRef {
-  using value_type = std::remove_const_t<T>;
-
-  T* data = nullptr;
-  std::int64_t rows = 0;
-  std::int64_t cols = 0;
-
-  [[nodiscard]] MUSTER_FN constexpr std::int64_t size() const { return rows * cols; }
-  [[nodiscard]] MUSTER_FN constexpr std::int64_t at(std::int64_t row, std::int64_t col) const {
-    return row * cols + col;
-  }
-};
-
 namespace detail {
 
 template <class T>

@@ -21,8 +21,7 @@ struct Neighbours {
 
 template <class F>
 Neighbours neighbours_of(const F& fabric) {
-  const std::uint32_t rank = fabric.rank().value;
-  return {Rank{(rank + 1) % fabric.size()}, Rank{(rank + fabric.size() - 1) % fabric.size()}};
+  return {right_of(fabric), left_of(fabric)};
 }
 
 // setup(team) makes the windows; what it returns makes, in the lane and before the clock starts,

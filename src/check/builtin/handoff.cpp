@@ -71,8 +71,8 @@ MUSTER_CHECK(handoff, {.ranks = 2,
   team.promise_zero(cells);
   (void)team.lanes(lanes, [&](auto& fabric) -> WaitStatus {
     const Passing passing{Handoff(muster::Signals{cells[2 * fabric.lane().value], 2}), inbox};
-    const Rank right{(fabric.rank().value + 1) % fabric.size()};
-    const Rank left{(fabric.rank().value + fabric.size() - 1) % fabric.size()};
+    const Rank right = right_of(fabric);
+    const Rank left = left_of(fabric);
     for (std::uint32_t call = 0; call < calls; ++call) {
       const WaitStatus sent = passing.send(fabric, right, call);
       if (sent != WaitStatus::ok) return sent;

@@ -16,16 +16,6 @@ constexpr std::uint64_t least_tile = 8;
 constexpr std::uint64_t most_tile = 8192;
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20U;  // the model keeps books of each word
 
-template <class F>
-Rank right_of(const F& fabric) {
-  return Rank{(fabric.rank().value + 1) % fabric.size()};
-}
-
-template <class F>
-Rank left_of(const F& fabric) {
-  return Rank{(fabric.rank().value + fabric.size() - 1) % fabric.size()};
-}
-
 // call(fabric, transfer) once on each lane, which moves rows of its own.
 template <class Call>
 void each_lane(Team& team, std::uint64_t bytes, Call&& call) {
@@ -79,9 +69,9 @@ void exchange_once(Team& team) {
     WaitStatus status = WaitStatus::ok;
     // The lane together, so not for_each_peer, which strides over its threads.
     for (std::uint32_t step = 1; step < fabric.size(); ++step)
-      exchange.put(fabric, flag, Rank{(fabric.rank().value + step) % fabric.size()}, mine);
+      exchange.put(fabric, flag, right_of(fabric, step), mine);
     for (std::uint32_t step = 1; step < fabric.size(); ++step) {
-      const Rank peer{(fabric.rank().value + step) % fabric.size()};
+      const Rank peer = right_of(fabric, step);
       status = worst(status, exchange.wait(fabric, flag, peer, theirs));
     }
     (void)exchange.end(fabric, flag, status);

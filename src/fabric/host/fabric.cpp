@@ -119,9 +119,9 @@ void Fabric::reject_peer(const char* what, Rank peer) {
 void Fabric::reject_box(const char* what, std::int64_t window_rows, std::int64_t window_cols,
                         Box box, std::int64_t rows, std::int64_t cols) {
   context_.watch->reject(invalid(fmt::format(
-      "{}: box of {} x {} elements at ({}, {}); it must lie inside the window of {} x {} and be at "
-      "most the tile's "
-      "{} x {} (extents are elements, not bytes)",
+      "{}: box of {} x {} elements at ({}, {}); it must lie inside the {} x {} that are there and "
+      "be "
+      "at most the tile's {} x {} (extents are elements, not bytes)",
       what, box.rows, box.cols, box.row, box.col, window_rows, window_cols, rows, cols)));
 }
 

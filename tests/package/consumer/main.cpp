@@ -9,7 +9,7 @@ int main() {
     const muster::EpochBarrier barrier(team);
     std::int32_t seen = -1;
     const auto result = team.lane([&](auto& fabric) {
-      const muster::Rank right{(fabric.rank().value + 1) % fabric.size()};
+      const muster::Rank right = muster::right_of(fabric);
       fabric.address(inbox, right)[0] = static_cast<std::int32_t>(fabric.rank().value);
       const muster::WaitStatus status = barrier.sync(fabric);
       if (status == muster::WaitStatus::ok) seen = fabric.local(inbox)[0];

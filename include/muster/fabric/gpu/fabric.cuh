@@ -262,6 +262,13 @@ class Fabric {
     return Result(thread(), threads());
   }
 
+  // Zero, with the same elements in the same threads.
+  template <class U, class T, std::int64_t R, std::int64_t C, std::uint32_t count, int width>
+  [[nodiscard]] MUSTER_FN Tile<U, R, C, count, width> tile_like(
+      const Tile<T, R, C, count, width>& /*tile*/) {
+    return Tile<U, R, C, count, width>(thread(), threads());
+  }
+
   // Several loads may be under way together: the next converge waits for them.
   template <class Tile, class T>
   MUSTER_FN void load(Tile& tile, WindowRef<T> window, Box box) {
@@ -271,10 +278,20 @@ class Fabric {
   MUSTER_FN void store(Tile& tile, WindowRef<T> window, Box box) {
     remote_store(tile, window, rank(), box);
   }
+  // From and to plain memory: by pointer, unchecked, as a kernel's own loads and stores are.
+  template <class Tile, class T>
+  MUSTER_FN void load(Tile& tile, MemoryRef<T> memory, Box box) {
+    tile.read(patch(memory, box).constant());
+    loading_ |= tile.digest();
+  }
+  template <class Tile, class T>
+  MUSTER_FN void store(Tile& tile, MemoryRef<T> memory, Box box) {
+    tile.write(patch(memory, box));
+  }
   template <class Tile, class T>
   MUSTER_FN void remote_load(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
     if (!admit(Operation::tile, window, peer, box)) return;
-    tile.read(reach_.patch(window, peer, box));
+    tile.read(reach_.patch(window, peer, box).constant());
     loading_ |= tile.digest();
   }
   template <class Tile, class T>
@@ -360,6 +377,14 @@ class Fabric {
     copy(to, rank(), to_at, from, peer, from_at, count);
   }
 
+  // `count` elements between memories that the lane's threads reach, up to 16 bytes at a time. The
+  // caller converges.
+  template <class T>
+  MUSTER_FN void copy(T* to, const T* from, std::int64_t count) {
+    detail::copy_run(reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from),
+                     count * static_cast<std::int64_t>(sizeof(T)), thread(), threads());
+  }
+
   // No fence: nobody may look at a target before an acquire of a deposit that was released after
   // the flush, by a thread of this lane, and a release carries all that its thread has met.
   MUSTER_FN void flush() { converge(); }
@@ -373,6 +398,10 @@ class Fabric {
   [[nodiscard]] MUSTER_FN static std::uint32_t named([[maybe_unused]] const Coop& coop) {
     if constexpr (requires { coop.barrier; }) return coop.barrier;
     return 1;
+  }
+  template <class T>
+  [[nodiscard]] MUSTER_FN static detail::Patch<T> patch(MemoryRef<T> memory, Box box) {
+    return {memory.data + memory.at(box.row, box.col), memory.cols, box.rows, box.cols};
   }
 
   MUSTER_FN void deposit(std::uint32_t* word, std::uint32_t value, NotifyOp op, Order order,

@@ -68,16 +68,24 @@ inline View<T> Fabric::address(WindowRef<T> window, Rank peer) {
   return View<T>(memory_of(window, peer), window.size());
 }
 
+// Does the box lie inside rows x cols elements, and inside the tile? Reports it where not.
+inline bool Fabric::fits(const char* what, std::int64_t rows, std::int64_t cols, Box box,
+                         std::int64_t tile_rows, std::int64_t tile_cols) {
+  const bool inside = box.row >= 0 && box.col >= 0 && box.rows >= 0 && box.cols >= 0 &&
+                      box.rows <= tile_rows && box.cols <= tile_cols &&
+                      box.row <= rows - box.rows && box.col <= cols - box.cols;
+  if (!inside) [[unlikely]]
+    reject_box(what, rows, cols, box, tile_rows, tile_cols);
+  return inside;
+}
+
 template <class T>
 bool Fabric::admits(const char* what, WindowRef<T> window, Rank peer, Box box, std::int64_t rows,
                     std::int64_t cols) {
   if (peer.value >= context_.size) [[unlikely]]
     return reject_peer(what, peer), false;
-  const bool inside = box.row >= 0 && box.col >= 0 && box.rows >= 0 && box.cols >= 0 &&
-                      box.rows <= rows && box.cols <= cols && box.row <= window.rows - box.rows &&
-                      box.col <= window.cols - box.cols;
-  if (!inside) [[unlikely]]
-    return reject_box(what, window.rows, window.cols, box, rows, cols), false;
+  if (!fits(what, window.rows, window.cols, box, rows, cols)) [[unlikely]]
+    return false;
   return !context_.verify || knows(what, window.segment, window.offset,
                                    static_cast<std::uint64_t>(window.size()) * sizeof(T));
 }
@@ -95,15 +103,12 @@ bool Fabric::admits(const char* what, WindowRef<T> window, Rank peer, std::int64
 }
 
 template <class T, std::int64_t R, std::int64_t C>
-void Fabric::remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box) {
-  if (!admits("remote_load", window, peer, box, R, C)) [[unlikely]]
-    return;
-  const View<T> source = address(window, peer);
+void Fabric::read(Tile<T, R, C>& tile, const T* memory, std::int64_t stride, Box box) {
   for (std::int64_t row = 0; row < R; ++row) {
     T* line = &tile.elements_[tile.index(row, 0)];
     const std::int64_t valid = row < box.rows ? box.cols : 0;
     if (valid > 0) {
-      std::memcpy(line, &source[window.at(box.row + row, box.col)],
+      std::memcpy(static_cast<void*>(line), memory + row * stride,
                   static_cast<std::size_t>(valid) * sizeof(T));
     }
     for (std::int64_t col = valid; col < C; ++col) line[col] = T{};
@@ -111,15 +116,41 @@ void Fabric::remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Bo
 }
 
 template <class T, std::int64_t R, std::int64_t C>
+void Fabric::write(const Tile<T, R, C>& tile, T* memory, std::int64_t stride, Box box) {
+  if (box.cols == 0) return;
+  for (std::int64_t row = 0; row < box.rows; ++row) {
+    std::memcpy(static_cast<void*>(memory + row * stride), &tile.elements_[tile.index(row, 0)],
+                static_cast<std::size_t>(box.cols) * sizeof(T));
+  }
+}
+
+template <class T, std::int64_t R, std::int64_t C>
+void Fabric::remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box) {
+  if (!admits("remote_load", window, peer, box, R, C)) [[unlikely]]
+    return;
+  read(tile, address(window, peer).data() + window.at(box.row, box.col), window.cols, box);
+}
+
+template <class T, std::int64_t R, std::int64_t C>
 void Fabric::remote_store(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box) {
   if (!admits("remote_store", window, peer, box, R, C)) [[unlikely]]
     return;
-  const View<T> target = address(window, peer);
-  if (box.cols == 0) return;
-  for (std::int64_t row = 0; row < box.rows; ++row) {
-    std::memcpy(&target[window.at(box.row + row, box.col)], &tile.elements_[tile.index(row, 0)],
-                static_cast<std::size_t>(box.cols) * sizeof(T));
-  }
+  write(tile, address(window, peer).data() + window.at(box.row, box.col), window.cols, box);
+}
+
+template <class T, class U, std::int64_t R, std::int64_t C>
+requires std::is_same_v<std::remove_const_t<U>, T>
+void Fabric::load(Tile<T, R, C>& tile, MemoryRef<U> memory, Box box) {
+  if (!fits("load of plain memory", memory.rows, memory.cols, box, R, C)) [[unlikely]]
+    return;
+  read(tile, static_cast<const T*>(memory.data) + memory.at(box.row, box.col), memory.cols, box);
+}
+
+template <class T, std::int64_t R, std::int64_t C>
+void Fabric::store(Tile<T, R, C>& tile, MemoryRef<T> memory, Box box) {
+  if (!fits("store to plain memory", memory.rows, memory.cols, box, R, C)) [[unlikely]]
+    return;
+  write(tile, memory.data + memory.at(box.row, box.col), memory.cols, box);
 }
 
 namespace detail {

@@ -1,0 +1,95 @@
+// The host fabric's tile: a piece of memory that fits the cache. Included by
+// muster/fabric/host.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+#include "muster/reduce.hpp"
+#include "muster/types.hpp"
+
+namespace muster::host {
+
+class Fabric;
+
+// R x C elements of T, all held by the lane's one thread.
+template <class T, std::int64_t R, std::int64_t C>
+class Tile : public muster::detail::TileArithmetic<Tile<T, R, C>> {
+  static_assert(R > 0 && C > 0, "a tile has at least one element");
+
+ public:
+  using value_type = T;
+  static constexpr std::int64_t rows = R;
+  static constexpr std::int64_t cols = C;
+  static constexpr std::int64_t most_per_thread = R * C;
+  // As many side by side as 16 bytes hold and divide a row.
+  static constexpr int group_size = [] {
+    int size = 1;
+    while (static_cast<std::size_t>(2 * size) * sizeof(T) <= 16 && C % (2 * size) == 0) size *= 2;
+    return size;
+  }();
+
+  Tile() : elements_(new (std::align_val_t{alignment}) T[R * C]()) {}
+
+  template <class Visit>
+  void each(Visit&& visit) {
+    for (std::int64_t row = 0; row < R; ++row) {
+      for (std::int64_t col = 0; col < C; ++col) visit(row, col, elements_[index(row, col)]);
+    }
+  }
+
+  template <class Visit>
+  void each_group(Visit&& visit) {
+    for (std::int64_t row = 0; row < R; ++row) {
+      for (std::int64_t col = 0; col < C; col += group_size)
+        visit(row, col, Group<T, group_size>(&elements_[index(row, col)]));
+    }
+  }
+
+  template <class U, class Visit>
+  void zip(const Tile<U, R, C>& other, Visit&& visit) {
+    T* const mine = elements_.get();
+    const U* const theirs = other.elements_.get();
+    for (std::int64_t i = 0; i < R * C; ++i) visit(mine[i], theirs[i]);
+  }
+
+ private:
+  template <class U, std::int64_t R2, std::int64_t C2>
+  friend class Tile;
+  friend class Fabric;
+  friend muster::detail::TileArithmetic<Tile>;
+
+  template <class Other, class Op>
+  static constexpr bool packs = false;
+
+  // Each element becomes next(element, other's element). Two tiles overlap in nothing, or are one
+  // and the same, where an element meets itself: so no turn of the loop needs what another has
+  // written, which the compiler cannot see. It vectorises the loop then without looking at the
+  // addresses, at -O2 too.
+  template <class U, class Next>
+  void update(const Tile<U, R, C>& other, Next next) {
+    T* const mine = std::assume_aligned<alignment>(elements_.get());
+    const U* const theirs = std::assume_aligned<Tile<U, R, C>::alignment>(other.elements_.get());
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < R * C; ++i) mine[i] = next(mine[i], theirs[i]);
+  }
+
+  [[nodiscard]] static constexpr std::size_t index(std::int64_t row, std::int64_t col) {
+    return static_cast<std::size_t>(row * C + col);
+  }
+
+  // A tile begins on a cache line: copies of whole lines then touch no more lines than they hold.
+  static constexpr std::size_t alignment = alignof(T) < 64 ? 64 : alignof(T);
+  struct Free {
+    void operator()(T* elements) const {
+      static_assert(std::is_trivially_destructible_v<T>);
+      ::operator delete[](elements, std::align_val_t{alignment});
+    }
+  };
+  std::unique_ptr<T[], Free> elements_;
+};
+
+}  // namespace muster::host
