@@ -54,7 +54,7 @@ muster::Result<std::vector<std::int32_t>> programming_model(Team& team,
   const Result<void> read = team.lane([&](auto& fabric) {
     if (fabric.thread() != 0) return;
     auto view = fabric.local(collected);
-    for (std::int64_t i = 0; i < collected.size(); ++i) values.push_back(view[i]);
+    for (std::int64_t i = 0; i < collected.size(); ++i) values.emplace_back(view[i]);
   });
   if (!read) return read.error();
   return values;

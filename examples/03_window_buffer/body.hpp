@@ -59,7 +59,7 @@ muster::Result<std::vector<float>> window_buffer(Team& team) {
     // The neighbour must not change or free its window while it is still being read.
     const WaitStatus left = leaving.sync(fabric, use::exit);
     for (std::int64_t i = 0; i < output.size() && fabric.thread() == 0; ++i)
-      result.push_back(fabric.local(output)[i]);
+      result.emplace_back(fabric.local(output)[i]);
     return left;
   });
   if (!ran) return ran.error();

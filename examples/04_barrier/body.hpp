@@ -77,7 +77,7 @@ muster::Result<std::vector<std::uint32_t>> arrival_rows(Team& team, Barrier barr
     if (const WaitStatus met = published.sync(fabric); met != WaitStatus::ok) return met;
 
     if (fabric.rank() == Rank{0} && fabric.thread() == 0)
-      for (std::int64_t i = 0; i < table.size(); ++i) rows.push_back(fabric.local(table)[i]);
+      for (std::int64_t i = 0; i < table.size(); ++i) rows.emplace_back(fabric.local(table)[i]);
     return WaitStatus::ok;
   });
   if (!ran) return ran.error();

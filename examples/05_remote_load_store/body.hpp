@@ -39,7 +39,7 @@ void for_each_tile(muster::WindowRef<float> window, Visit&& visit) {
 template <class F>
 std::vector<float> copy_of(F& fabric, muster::WindowRef<float> window) {
   std::vector<float> copy;
-  for (std::int64_t i = 0; i < window.size(); ++i) copy.push_back(fabric.local(window)[i]);
+  for (std::int64_t i = 0; i < window.size(); ++i) copy.emplace_back(fabric.local(window)[i]);
   return copy;
 }
 

@@ -68,7 +68,7 @@ muster::Result<std::vector<float>> put_get(Team& team, const Form& form, bool pu
     if (pull) get(fabric, transfer, right);
     fabric.converge();
     for (std::int64_t i = 0; i < target.size() && speaks; ++i)
-      result.push_back(fabric.local(target)[i]);
+      result.emplace_back(fabric.local(target)[i]);
     return WaitStatus::ok;
   });
   if (!ran) return ran.error();

@@ -50,7 +50,7 @@ muster::Result<std::vector<std::int32_t>> gather_all(Team& team) {
     const WaitStatus met = barrier.sync(fabric);
     if (met != WaitStatus::ok) return met;
     for (std::int64_t i = 0; i < table.size() && fabric.thread() == 0; ++i)
-      result.push_back(fabric.local(table)[i]);
+      result.emplace_back(fabric.local(table)[i]);
     return met;
   });
   if (!ran) return ran.error();

@@ -24,8 +24,8 @@ muster::WaitStatus pass_on(F& fabric, muster::WindowRef<int> inbox, muster::Sign
   fabric.notify(signals[0], right, call, NotifyOp::set);
   const WaitStatus arrived = fabric.wait(signals[0], Compare::ge, call);
   if (arrived != WaitStatus::ok) return arrived;
-  fabric.expect(fabric.local(inbox)[0] == static_cast<int>(left.value + 100 * call),
-                "the inbox holds the left neighbour's number of this call");
+  muster::expect(fabric, fabric.local(inbox)[0] == static_cast<int>(left.value + 100 * call),
+                 "the inbox holds the left neighbour's number of this call");
   if (credit) fabric.notify(signals[1], left, call, NotifyOp::set);
   return WaitStatus::ok;
 }

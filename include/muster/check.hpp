@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "muster/check/report.hpp"
+#include "muster/expect.hpp"
 #include "muster/fabric/model.hpp"
 #include "muster/types.hpp"
 
@@ -56,6 +57,11 @@ class Body {
 
   // The protocol's own assertion, in or outside a lane. A false one is a finding of kind `expect`.
   static void expect(bool holds, const char* what = "expectation");
+  // The same as muster::expect, whose name the one above hides.
+  static void expect(model::Fabric& fabric, bool holds, const char* what = "expectation",
+                     model::Where where = model::Where::current()) {
+    fabric.expectation(holds, what, where);
+  }
   // Recorded in Report::outcomes.
   static void outcome(std::uint64_t value);
 };

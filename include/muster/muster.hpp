@@ -2,6 +2,7 @@
 #pragma once
 
 #include "muster/barrier.hpp"
+#include "muster/expect.hpp"
 #include "muster/fabric.hpp"
 #include "muster/result.hpp"
 #include "muster/run.hpp"

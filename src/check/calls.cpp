@@ -50,6 +50,7 @@ void Execution::describe(Thread& self, const Call& call) {
 
 void Execution::enter_call(Thread& self, std::uint32_t barrier, model::Reach reach, Where where) {
   step(self, "enter", where);
+  has_substance_ = true;
   self.call = {true, barrier, self.lane, self.calls_made[barrier]++, reach};
   entries_[entry_key(barrier, self.call.call)].push_back({self.rank, self.lane, self.stamp()});
   if (reach != model::Reach::lane) groups_.merge_all();
@@ -94,6 +95,9 @@ void Execution::record_outcome(Thread& self, std::uint64_t value) {
 
 void Execution::expect(Thread& self, bool holds, std::string_view what, Where where) {
   self.where = where;
+  did(self, "expect", where);
+  has_substance_ = true;
+  with(self, {static_cast<std::uint64_t>(holds)});
   if (holds) return;
   found(self, Kind::expect, fmt::format("{}: does not hold on {}", what, name_of_thread(self)), "",
         std::string(what));
@@ -149,8 +153,41 @@ void Execution::change_before(Thread& self, const char* operation, Where where) 
 }
 
 void Execution::change_after(Thread& self, const char* operation, Where where) {
-  if (!options_.changes.empty() && changed(operation, where, Change::converge_after))
-    meet_by_force(self);
+  if (!options_.changes.empty() && changed(operation, where, Change::converge_after)) {
+    self.behind = true;
+    meet_behind(self);
+  }
+}
+
+// The place of the one converge that is tried behind a wait; line 0: there is none.
+void Execution::find_converge_after() {
+  for (const auto& [key, change] : options_.changes) {
+    if (change != Change::converge_after || options_.threads == 1) continue;
+    const auto colon = key.find(':');
+    converge_file_ = key.substr(0, colon);
+    converge_line_ = static_cast<std::uint32_t>(std::stoul(key.substr(colon + 1)));
+  }
+}
+
+// The siblings need not make the wait: they meet it as they come to what is written behind it.
+void Execution::come_behind(Thread& self) {
+  if (self.is_setup || unwinding_ || !is_in(self.where, converge_file_)) return;
+  if (self.where.line() <= converge_line_) {
+    self.behind = false;
+  } else if (!self.behind) {
+    self.behind = true;
+    meet_behind(self);
+  }
+}
+
+void Execution::meet_behind(Thread& self) {
+  const Where there = self.where;
+  self.where = Where::current();  // the same for all
+  self.meeting_status = WaitStatus::ok;
+  self.meeting_kind = "converge";
+  self.meeting_value.clear();
+  meet_lane(self);
+  self.where = there;
 }
 
 // Stands for a converge that the source does not have: the siblings run on until they block, and

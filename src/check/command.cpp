@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 
@@ -20,12 +21,16 @@ namespace {
 
 constexpr const char* what_is_not_explored =
     "Not explored: load buffering and speculation (contract 5 excludes them), behaviour after a "
-    "reported error,\nother ranks, inputs and calls than those run, data touched outside the "
-    "fabric, mixed-size accesses, wrap of the\n32-bit counters, expiry unless asked for, loops "
-    "that "
-    "never call the fabric (the checker hangs with\nthem), schedulers that never run a runnable "
-    "thread. docs/checking.md says more.\n"
-    "Exit status: 0 certified or complete, 1 refuted, 2 usage, 3 bounded.";
+    "reported error,\nother ranks, inputs and calls than those run, mixed-size accesses, wrap of "
+    "the "
+    "32-bit counters, expiry unless\nasked for, more than 100 equal answers to a poll while others "
+    "can go on, loops that never call the fabric (the\nchecker hangs with them; Ctrl-C twice ends "
+    "it), schedulers that never run a runnable thread. Variables outside\nthe fabric: where ranks, "
+    "lanes and threads do something else when they run in the opposite order, there is no\n"
+    "verdict. docs/checking.md says more.\n"
+    "Exit status: 0 certified or complete, 1 refuted, 2 usage, 3 bounded (no verdict).";
+
+constexpr double seconds_of_reruns = 20;  // for the smallest failure and what mends it
 
 struct Usage {
   std::string what;
@@ -92,12 +97,49 @@ std::vector<Profile> profiles_for(const Command& command, const Entry& entry) {
   return profiles;
 }
 
+// Ctrl-C ends what runs now with what is known; a second one ends the program.
+volatile std::sig_atomic_t interrupted = 0;
+
+void note_interrupt(int /*signal*/) {
+  interrupted = 1;
+}
+
+void listen_for_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = note_interrupt;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+// Halts an exploration after so many seconds, or when interrupted.
+class Limit {
+ public:
+  Limit(double seconds, Options& options) : seconds_(seconds) {
+    options.halt = [this] { return reached(); };
+  }
+  Limit(const Limit&) = delete;
+  Limit& operator=(const Limit&) = delete;
+  [[nodiscard]] bool reached() const {
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start_;
+    return interrupted != 0 || (seconds_ > 0 && time.count() > seconds_);
+  }
+  [[nodiscard]] std::string in_words() const {
+    if (interrupted != 0) return ", interrupted";
+    return reached() ? fmt::format(", {} s (--seconds asks for more)", seconds_) : "";
+  }
+
+ private:
+  double seconds_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
 class Runner {
  public:
   explicit Runner(const Command& command) : command_(command) {}
 
   int all() {
     int status = 0;
+    listen_for_interrupts();
     if (!command_.json.empty()) json_.open(command_.json);
     if (!command_.json.empty() && !json_) throw Usage{"cannot write " + command_.json};
     for (const Entry* entry : chosen()) status = worse(status, one(*entry));
@@ -115,10 +157,10 @@ class Runner {
       for (const Entry& entry : registry()) entries.push_back(&entry);
     for (const std::string& name : command_.names) {
       const Entry* entry = find(name);
-      if (entry == nullptr && name.starts_with("broken/"))
-        throw Usage{"there is no check '" + name +
-                    "' in this build; those that must be caught are in builds with the tests "
-                    "(./dev build, then build/dev/bin/muster)"};
+      if (entry == nullptr && (name.starts_with("broken/") || name.starts_with("self_clearing/")))
+        throw Usage{"there is no check '" + name + "' in this build; those of " +
+                    name.substr(0, name.find('/')) +
+                    "/ are in builds with the tests (./dev build, then build/dev/bin/muster)"};
       if (entry == nullptr) throw Usage{"there is no check '" + name + "'; --list names them"};
       entries.push_back(entry);
     }
@@ -136,22 +178,44 @@ class Runner {
     }
     fmt::print("{}: {} ranks, {} calls, {} lanes, {} threads per lane\n", entry.name, options.ranks,
                options.calls, options.lanes, options.threads);
+    std::fflush(stdout);
+    told_ = {};
+    return all_profiles(entry, options, profiles);
+  }
+
+  // What fails soon, or is certified, is said before anything is searched for long.
+  int all_profiles(const Entry& entry, Options options, const std::vector<Profile>& profiles) {
     int status = 0;
+    std::vector<Profile> left;
     for (const Profile profile : profiles) {
       options.profile = profile;
-      status = worse(status, configuration(entry, options));
+      options.quick = profiles.size() > 1;
+      if (const auto answer = configuration(entry, options))
+        status = worse(status, *answer);
+      else
+        left.push_back(profile);
+    }
+    options.quick = false;
+    for (const Profile profile : left) {
+      options.profile = profile;
+      status = worse(status, configuration(entry, options).value_or(3));
     }
     return status;
   }
 
-  int configuration(const Entry& entry, Options options) {
+  // Nothing where a longer search is still to come.
+  std::optional<int> configuration(const Entry& entry, Options options) {
     options.trace = !options.replay.empty();
+    const Limit limit(command_.seconds, options);
     const auto start = std::chrono::steady_clock::now();
-    const Report report = explore(options, entry.body);
+    Report report = explore(options, entry.body);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-    if (options.progress && report.executions + report.dropped >= 4096)
+    if (options.progress && report.executions + report.dropped >= 256)
       fmt::print(stderr, "\r{:30}\r", "");
+    if (report.unfinished && !limit.reached()) return std::nullopt;
+    if (report.verdict == Verdict::bounded) report.bound += limit.in_words();
     fmt::print("{} ({:.3f} s)\n", verdict_line(report, options), time.count());
+    std::fflush(stdout);
     std::vector<Repair> repairs;
     if (report.verdict == Verdict::refuted)
       repairs = refuted(entry, options, report);
@@ -165,12 +229,33 @@ class Runner {
 
   std::vector<Repair> refuted(const Entry& entry, const Options& options, const Report& report) {
     const bool replays = !options.replay.empty();
+    Options reruns = options;
+    const Limit limit(seconds_of_reruns, reruns);
     const Smallest failure = replays ? Smallest{options, report}
-                                     : smallest_failure(entry, options, wanted(entry, report));
+                                     : smallest_failure(entry, reruns, wanted(entry, report));
     const auto repairs =
         replays ? std::vector<Repair>{} : single_repairs(entry, failure.options, failure.report);
-    fmt::print("{}", counterexample(entry, failure, repairs, output_width()));
+    const std::string text = counterexample(entry, failure, repairs, output_width());
+    const auto& [profile, same] = told_;
+    if (same_but_for_the_profile(text, same))
+      fmt::print("    fails as on {}, with --replay {}\n", name_of(profile),
+                 replay_string(failure.options, failure.report.replay));
+    else
+      fmt::print("{}", text);
+    told_ = {options.profile, text};
     return repairs;
+  }
+
+  // The first line and the last name the profile.
+  static bool same_but_for_the_profile(const std::string& a, const std::string& b) {
+    const auto body = [](const std::string& text) {
+      const auto first = text.find('\n', 1);
+      const auto last = text.rfind("    replay: ");
+      return first == std::string::npos || last == std::string::npos
+                 ? std::string()
+                 : text.substr(first, last - first);
+    };
+    return !a.empty() && body(a) == body(b);
   }
 
   // A check that says how it fails is shrunk to that, others to what was found first.
@@ -181,6 +266,7 @@ class Runner {
 
   const Command& command_;
   std::ofstream json_;
+  std::pair<Profile, std::string> told_;  // the last counterexample
 };
 
 }  // namespace
@@ -200,6 +286,9 @@ void add_options(CLI::App& app, Command& command) {
   app.add_option("--expire", command.expire, "let up to K waits of an execution expire");
   app.add_option("--executions", command.executions,
                  "at most so many; above, the answer is bounded");
+  app.add_option("--seconds", command.seconds,
+                 "of the search on each profile (60); above, the answer is bounded; 0: no limit")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--replay", command.replay, "run one execution again and show it");
   app.add_option("--json", command.json, "write the reports to this file, one object a line");
   app.add_flag("--search", command.search, "search even where one execution stands for all");

@@ -27,6 +27,7 @@ struct Command {
   bool search = false;  // even where there is a certificate
   bool weaken = false;  // look for orders that are stronger than needed
   std::uint64_t executions = 2'000'000;
+  double seconds = 60;  // of the search on each profile; 0: no limit
 };
 
 void add_options(CLI::App& app, Command& command);

@@ -85,10 +85,13 @@ void try_each(const Entry& entry, Options options, const Report& report,
   options.executions = rerun_executions;
   options.replay.clear();
   options.trace = false;
+  options.quick = candidates == strengthenings;
   for (const Site& site : report.sites)
     for (const Change change : candidates(site, options)) {
       options.changes = {{site.key(), change}};
-      each(Repair{site, change}, explore(options, entry.body).verdict);
+      const Verdict verdict = explore(options, entry.body).verdict;
+      if (options.halt && options.halt()) return;  // half a run says nothing
+      each(Repair{site, change, verdict != Verdict::bounded}, verdict);
     }
 }
 
@@ -107,19 +110,48 @@ bool read_replay(const std::string& text, Options& options) {
   return !options.replay.empty();
 }
 
+namespace {
+
+// Lowers one number of a failure's configuration as far as it still fails.
+void lower(const Entry& entry, Smallest& failure, Kind kind, std::uint32_t Options::*number) {
+  Options smaller = failure.options;
+  smaller.replay.clear();
+  for (smaller.*number = 1; smaller.*number < failure.options.*number; ++(smaller.*number)) {
+    Report report = explore(smaller, entry.body);
+    if (report.verdict != Verdict::refuted || !report.has(kind)) continue;
+    failure = {smaller, std::move(report)};
+    return;
+  }
+}
+
+}  // namespace
+
 Smallest smallest_failure(const Entry& entry, const Options& options, Kind kind) {
   Options smaller = options;
   smaller.executions = rerun_executions;
   smaller.trace = true;
-  for (smaller.ranks = std::min(2U, options.ranks); smaller.ranks <= options.ranks; ++smaller.ranks)
-    for (smaller.calls = 1; smaller.calls <= options.calls; ++smaller.calls) {
+  smaller.quick = true;
+  Smallest failure;
+  bool found = false;
+  for (smaller.ranks = std::min(2U, options.ranks); !found && smaller.ranks <= options.ranks;
+       ++smaller.ranks)
+    for (smaller.calls = 1; !found && smaller.calls <= options.calls; ++smaller.calls) {
       if (smaller.ranks == options.ranks && smaller.calls == options.calls) break;
       Report report = explore(smaller, entry.body);
-      if (report.verdict == Verdict::refuted && report.has(kind)) return {smaller, report};
+      found = report.verdict == Verdict::refuted && report.has(kind);
+      if (found) failure = {smaller, std::move(report)};
     }
-  Options same = options;
-  same.trace = true;
-  return {same, explore(same, entry.body)};
+  if (!found) {
+    Options same = options;
+    same.trace = true;
+    same.halt = {};  // it has failed before, and will
+    failure = {same, explore(same, entry.body)};
+    failure.options.halt = options.halt;
+    failure.options.quick = true;
+  }
+  lower(entry, failure, kind, &Options::lanes);
+  lower(entry, failure, kind, &Options::threads);
+  return failure;
 }
 
 std::vector<Repair> single_repairs(const Entry& entry, const Options& options,

@@ -26,6 +26,7 @@ struct Smallest {
 struct Repair {
   Site site;
   Change change;
+  bool whole = true;  // certified or complete with it; else only not refuted by a quick look
 };
 [[nodiscard]] std::vector<Repair> single_repairs(const Entry& entry, const Options& options,
                                                  const Report& report);

@@ -6,8 +6,10 @@
 #include <boost/context/preallocated.hpp>
 #include <exception>
 #include <new>
+#include <numeric>
 
 #include "check/overflow_guard.hpp"
+#include "check/sites.hpp"
 
 namespace muster::check::engine {
 
@@ -25,6 +27,7 @@ Execution::Execution(const Options& options, const std::function<void(model::Tea
   threads_.resize(static_cast<std::size_t>(options_.ranks) * per_rank_);
   static_components_ = 2 * static_cast<std::uint32_t>(threads_.size());  // and their loads
   groups_.reset(threads_.size());
+  find_converge_after();
   if (options_.lanes == 1 || options_.expire > 0) groups_.merge_all();
   if (options_.profile == Profile::rdma)
     static_components_ += static_cast<std::uint32_t>(threads_.size()) * options_.ranks;
@@ -59,9 +62,18 @@ void Execution::reset() {
     thread.lane_results.clear();
     thread.lanes_left = 0;
     thread.depth = 0;
+    thread.behind = false;
+    thread.polls.clear();
+    thread.glances.fill({});
+    thread.spins = 0;
+    thread.repeats = 0;
   }
   ready_.clear();
   stop_ = aborted_ = unwinding_ = unexplained_ = false;
+  halted_ = given_up_ = polled_ = spun_ = inexact_ = has_substance_ = false;
+  polling_.clear();
+  poll_rounds_ = changes_here_ = 0;
+  if (recording_) record_.begin(threads_.size());
   for (Cell& cell : cells_) cell.reset();
   cell_numbers_ = segment_count_ = counter_numbers_ = 0;
   blocks_.clear();
@@ -160,7 +172,7 @@ Ending Execution::run(Scheduler& strategy) {
   Execution* const outer = current_execution;
   current_execution = this;
   strategy.begin();
-  for (std::uint32_t rank = 0; rank < options_.ranks; ++rank)
+  for (const std::uint32_t rank : in_order(options_.ranks))
     start(threads_[rank * per_rank_], [this](Thread& self) {
       model::Team team(self);
       body_(team);
@@ -177,16 +189,23 @@ Ending Execution::run(Scheduler& strategy) {
 Ending Execution::loop(Scheduler& strategy) {
   for (;;) {
     run_ready();
+    if (halted_) return Ending::halted;
+    if (!polling_.empty()) return Ending::polls;
     if (stop_) return Ending::stopped;
+    if (given_up_) return Ending::dropped;
     bool all_done = true;
     for (std::uint32_t rank = 0; rank < options_.ranks; ++rank)
       all_done = all_done && threads_[rank * per_rank_].state == ThreadState::done;
     if (all_done) return Ending::done;
     const Decision decision = strategy.pick(*this);
     if (decision.action != Decision::Action::none) {
+      if (decision.action == Decision::Action::leave) return Ending::lost;
+      poll_rounds_ = 0;
       apply(decision);
       continue;
     }
+    if (poll_round()) continue;
+    if (!polling_.empty()) return Ending::polls;
     if (expired_ > 0 && expire_lowest()) continue;
     return judge_stuck();
   }
@@ -217,15 +236,48 @@ void Execution::unwind() {
 
 void Execution::step(Thread& self, const char* operation, Where where) {
   self.where = where;
+  did(self, operation, where);
+  count_step(self, operation);
+}
+
+constexpr std::uint64_t steps_between_looks = 1024;  // at whether to halt
+
+void Execution::count_step(Thread& self, const char* operation) {
   ++steps_;
-  if (++steps_here_ > options_.steps && !stop_ && !unwinding_) {
-    found(self, Kind::body,
-          fmt::format("{} loops without a wait: {} operations, the last one {}",
-                      name_of_thread(self), options_.steps, operation),
-          "", "");
+  ++steps_here_;
+  if (stop_ || unwinding_) {
+  } else if (steps_here_ > options_.steps) {
+    if (self.repeats > 0)
+      polling_ = fmt::format("{} polls at {}", name_of_thread(self), short_place(self.where));
+    else
+      found(self, Kind::body,
+            fmt::format("{} loops without a wait: {} operations, the last one {}",
+                        name_of_thread(self), options_.steps, operation),
+            "", "");
     stop_ = true;
+  } else if (steps_here_ % steps_between_looks == 0 && options_.halt && options_.halt()) {
+    if (self.repeats > 0)
+      polling_ = fmt::format("{} polls at {}", name_of_thread(self), short_place(self.where));
+    halted_ = stop_ = true;
   }
   if (stop_) block(self, ThreadState::reading);  // for good
+  if (converge_line_ > 0) come_behind(self);
+}
+
+// Ranks, lanes and threads run one after another, or the other way round.
+std::vector<std::uint32_t> Execution::in_order(std::uint32_t count) const {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0U);
+  if (reversed_) std::reverse(order.begin(), order.end());
+  return order;
+}
+
+void Execution::did(Thread& self, const char* operation, Where where) {
+  if (recording_ && !unwinding_) record_.did(self.id, operation, where);
+}
+
+void Execution::with(Thread& self, std::initializer_list<std::uint64_t> values) {
+  if (recording_ && !unwinding_) record_.with(self.id, values);
 }
 
 bool Execution::awaits_decision(const Thread& thread) const {

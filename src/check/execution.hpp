@@ -18,6 +18,7 @@
 
 #include "check/groups.hpp"
 #include "check/memory.hpp"
+#include "check/record.hpp"
 #include "check/stack_pool.hpp"
 #include "check/thread.hpp"
 #include "muster/check/report.hpp"
@@ -27,7 +28,7 @@ namespace muster::check::engine {
 using Where = std::source_location;
 
 struct Decision {
-  enum class Action : std::uint8_t { none, take, expire } action = Action::none;
+  enum class Action : std::uint8_t { none, take, expire, again, leave } action = Action::none;
   std::uint32_t thread = 0;
   std::uint32_t look = 0;
   const Bits* set = nullptr;
@@ -63,6 +64,15 @@ enum class Ending : std::uint8_t {
   stuck,    // the rest is blocked for good: there is a finding
   dropped,  // a read that was put off got no new deposit
   stopped,  // after a finding that nothing sensible can follow
+  polls,    // a thread polls, and nothing can come any more: see polling()
+  halted,   // Options::halt
+  lost,     // the same answers have led elsewhere than before
+};
+
+// The windows and counters as an execution left them.
+struct Memory {
+  std::vector<std::vector<std::vector<std::byte>>> windows;  // by segment and rank
+  std::vector<std::uint32_t> counters;
 };
 
 // A thing that happened, kept where the execution is traced.
@@ -85,6 +95,9 @@ struct Sensitivity {
   void mark(std::uint64_t cell) { changed = cells.insert(cell).second || changed; }
   void mark_several(std::uint64_t cell) { changed = several.insert(cell).second || changed; }
 };
+
+// How often in a row a poll is answered as the last time, where that is tried.
+constexpr std::uint32_t spins_at_once = 100;
 
 class OverflowGuard;
 
@@ -110,11 +123,28 @@ class Execution {
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   [[nodiscard]] std::uint32_t expired() const { return expired_; }
   [[nodiscard]] bool aborted() const { return aborted_; }
+  // Window data, an expectation, a barrier's calls or a promise: something to be right or wrong.
+  [[nodiscard]] bool has_substance() const { return has_substance_; }
+  [[nodiscard]] bool spun() const { return spun_; }  // polls were answered as the last time
   [[nodiscard]] Sensitivity& sensitivity() { return sensitivity_; }
   [[nodiscard]] Groups& groups() { return groups_; }
   [[nodiscard]] std::vector<std::uint64_t> outcome() const;
   [[nodiscard]] std::vector<Site> sites() const;
   [[nodiscard]] const std::vector<Cost>& costs() const { return costs_; }
+  // Who polled without an end, and where; empty where nobody did.
+  [[nodiscard]] const std::string& polling() const { return polling_; }
+  // A poll that saw nothing new was answered again, or put off.
+  [[nodiscard]] bool polled() const { return polled_; }
+  [[nodiscard]] std::string describe_poll() const;
+  // For mirror.hpp.
+  void keep_record(bool keep) { recording_ = keep; }
+  [[nodiscard]] bool is_recorded() const { return recording_; }
+  [[nodiscard]] const Record& recorded() const { return record_; }
+  void reverse(bool reversed) { reversed_ = reversed; }
+  [[nodiscard]] Memory memory() const;
+  // Where the memory is not as it was then; empty where it is, or where it depends on the order in
+  // which inexact numbers were added.
+  [[nodiscard]] std::string first_difference(const Memory& other) const;
   void keep_trace(bool keep) { tracing_ = keep; }
   void keep_sites(bool keep) { keeping_sites_ = keep; }
   // Thread::state is reading, and something it may take has come since it was put off.
@@ -148,6 +178,10 @@ class Execution {
   void put_signal(Thread& self, model::Span to, Rank peer, model::Span from, Signal signal,
                   std::uint32_t value, NotifyOp op, Where where);
   void* move_element(Thread& self, model::Span span, Rank peer, model::Access access, bool remote);
+  void inexact() { inexact_ = true; }  // the results of remote_add depend on their order
+  // A look at memory: makes way for others where it was made often and nothing has changed.
+  void look(Thread& self, std::uint64_t what, Where where);
+  void changes(Thread& self);
   bool begin_packets(Thread& self, model::Span lines, Rank peer, std::uint32_t flag, Where where);
   void* put_packet(Thread& self, model::Span element, Rank peer);
   void end_packets(Thread& self, model::Span lines, Rank peer, std::uint32_t flag, Where where);
@@ -230,6 +264,16 @@ class Execution {
   void reset();
   Ending loop(Scheduler& strategy);
   bool resume_guarded(Thread& thread);
+  [[nodiscard]] std::vector<std::uint32_t> in_order(std::uint32_t count) const;
+  void count_step(Thread& self, const char* operation);
+  void did(Thread& self, const char* operation, Where where);
+  void with(Thread& self, std::initializer_list<std::uint64_t> values);
+  [[nodiscard]] static std::uint64_t poll_key(const PendingRead& read);
+  [[nodiscard]] bool poll_again(Thread& self);
+  void remember_poll(Thread& self, std::uint32_t which, const Bits& set);
+  void answer_again(Thread& self);
+  bool poll_round();
+  [[nodiscard]] bool sees_nothing_new(const Thread& thread) const;
   bool expire_lowest();
   void start(Thread& thread, std::function<void(Thread&)> body);
   void resume(Thread& thread);
@@ -241,8 +285,11 @@ class Execution {
   Ending judge_stuck();
   void judge_end();
   void report_divergence_or_deadlock();
+  [[nodiscard]] bool was_there(const Thread& thread) const;
   void apply(const Decision& decision);
   void take(Thread& thread, std::uint32_t look, const Bits& set);
+  [[nodiscard]] std::string deposits_in_words(const Cell& cell, const Bits& set,
+                                              const Bits& known) const;
 
   [[nodiscard]] LaneThreads lane_of(const Thread& self) const;
   Deposit& deposit(Thread& self, std::uint32_t cell, std::uint32_t value, NotifyOp op, Order order,
@@ -259,6 +306,9 @@ class Execution {
   void change_before(Thread& self, const char* operation, Where where);
   void change_after(Thread& self, const char* operation, Where where);
   void meet_by_force(Thread& self);
+  void find_converge_after();
+  void come_behind(Thread& self);
+  void meet_behind(Thread& self);
   void meet_at(Thread& self, const char* kind);
   void move_share(Thread& self, model::Span to, Rank peer, model::Span from, bool async);
   void send_with_signal(Thread& self, model::Span to, Rank peer, model::Span from,
@@ -314,7 +364,22 @@ class Execution {
   bool aborted_ = false;
   bool unexplained_ = false;
   bool exact_sc_ = false;
+  bool halted_ = false;
+  bool given_up_ = false;  // a poll was answered the same for long enough
+  bool polled_ = false;
+  bool spun_ = false;
+  bool inexact_ = false;
+  bool has_substance_ = false;
+  bool reversed_ = false;
+  bool recording_ = false;
+  Record record_;
+  std::string polling_;
+  std::uint64_t poll_rounds_ = 0;  // one after another, in which nothing changed
+  std::uint64_t most_rounds_ = 10'000;
+  std::uint64_t changes_here_ = 0;  // writes and deposits of all threads
   Scheduler* strategy_ = nullptr;
+  std::string converge_file_;
+  std::uint32_t converge_line_ = 0;
 
   std::vector<Cell> cells_;  // by number, then rank
   std::uint32_t cell_numbers_ = 0;

@@ -1,10 +1,12 @@
 // From one configuration to a verdict.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "check/certificate.hpp"
 #include "check/execution.hpp"
+#include "check/mirror.hpp"
 #include "check/random.hpp"
 #include "check/search.hpp"
 #include "check/sites.hpp"
@@ -26,23 +28,67 @@ class Explorer {
       replay();
     else if (options_.strategy != Strategy::search)
       randomly(options_.strategy == Strategy::pct, 0, options_.executions);
-    else if (!probe())
-      search();
+    else
+      decide();
     report_.steps = run_.steps();
     return std::move(report_);
   }
 
  private:
+  // What finds most in the least time comes first.
+  void decide() {
+    if (probe()) return;
+    const std::uint64_t all = options_.executions;
+    options_.executions = std::min(all, short_search);
+    search();
+    if (report_.verdict != Verdict::bounded || halted_ || !undetermined_.empty()) return;
+    const Report found_short = report_;
+    if (few_schedules()) return;
+    report_ = found_short;
+    options_.executions = all;
+    report_.unfinished = !cut_ && all > short_search;
+    if (!report_.unfinished || options_.quick) return;
+    report_.unfinished = false;
+    search();
+  }
+
+  // True where one of a few random schedules fails.
+  bool few_schedules() {
+    for (const bool pct : {false, true}) {
+      report_.executions = report_.dropped = 0;
+      randomly(pct, 0, few);
+      if (report_.verdict == Verdict::refuted) return true;
+      if (halted_) break;
+    }
+    return false;
+  }
+
   // One execution with one strategy; false where it has findings.
   bool once(Scheduler& strategy, const std::string& path, Ending& ending) {
     ending = run_.run(strategy);
     report_.costs = run_.costs();
-    if (run_.findings().empty()) return true;
+    report_.polls = report_.polls || run_.polled();
+    if (polls_.empty()) polls_ = run_.polling();
+    halted_ = halted_ || ending == Ending::halted;
+    if (ending == Ending::lost) undetermined_ = "the same answers to the same reads lead elsewhere";
+    if (run_.findings().empty() || ending == Ending::lost) return true;
     report_.verdict = Verdict::refuted;
     report_.findings = run_.findings();
     report_.replay = path;
     if (options_.trace) keep_events();
     return false;
+  }
+
+  void bounded(const std::string& why) {
+    report_.verdict = Verdict::bounded;
+    report_.bound = !undetermined_.empty()
+                        ? "not determined by what the model sees: " + undetermined_
+                    : polls_.empty() ? why
+                                     : polls_ + (halted_ ? "; " + why : "");
+  }
+
+  [[nodiscard]] std::string stopped() const {
+    return fmt::format("stopped after {} executions", report_.executions + report_.dropped);
   }
 
   // True where there is a verdict already.
@@ -53,12 +99,18 @@ class Explorer {
     }
     Search search(true);
     run_.keep_sites(true);
+    run_.keep_record(true);
     Ending ending{};
     const bool clean = once(search, "0", ending);
     run_.keep_sites(false);
+    run_.keep_record(false);
     report_.sites = run_.sites();
     if (!clean) {
       report_.executions = 1;
+      return true;
+    }
+    if (halted_) {
+      bounded(stopped());
       return true;
     }
     if (ending != Ending::done || run_.unexplained()) {
@@ -69,33 +121,52 @@ class Explorer {
       report_.why_search = std::move(*why);
       return false;
     }
-    report_.verdict = Verdict::certified;
     report_.executions = 1;
     report_.outcomes.insert(run_.outcome());
+    if (is_undetermined())
+      bounded("");
+    else
+      report_.verdict = Verdict::certified;
+    if (report_.bound.empty() && !run_.has_substance()) report_.bound = vacuous;
     return true;
+  }
+
+  // The execution that was recorded, once more in the opposite order.
+  bool is_undetermined() {
+    run_.keep_record(true);
+    const bool traced = options_.trace;
+    run_.keep_trace(false);
+    undetermined_ = what_is_undetermined(run_);
+    run_.keep_trace(traced);
+    run_.keep_record(false);
+    return !undetermined_.empty();
   }
 
   void search() {
     run_.keep_sites(report_.sites.empty());
     for (;;) {
+      report_.executions = report_.dropped = 0;
+      report_.outcomes.clear();
       run_.sensitivity().changed = false;
       run_.groups().settle();
       if (pass()) return;  // else something has turned out that changes the search: again
-      report_.executions = report_.dropped = 0;
-      report_.outcomes.clear();
     }
+  }
+
+  // Which executions of a search are run in the opposite order as well.
+  [[nodiscard]] bool mirrors() const {
+    return report_.executions < mirrored_all || report_.executions % mirrored_each == 0;
   }
 
   bool pass() {
     Search search(false);
     do {
       if (report_.executions + report_.dropped >= options_.executions) {
-        report_.verdict = Verdict::bounded;
-        report_.bound =
-            fmt::format("stopped after {} executions", report_.executions + report_.dropped);
+        bounded(stopped());
         return true;
       }
       Ending ending{};
+      run_.keep_record(mirrors());
       const bool clean = once(search, "", ending);
       if (report_.sites.empty()) {
         report_.sites = run_.sites();
@@ -104,6 +175,10 @@ class Explorer {
       if (!clean) {
         ++report_.executions;
         report_.replay = fmt::format("{}{}", run_.is_exact_sc() ? "x" : "", search.path());
+        return true;
+      }
+      if (halted_ || ending == Ending::lost) {
+        bounded(stopped());
         return true;
       }
       // On sc the minimal sets are enough as long as nothing goes wrong with them, since memory
@@ -116,9 +191,17 @@ class Explorer {
       }
       if (run_.sensitivity().changed || run_.groups().changed()) return false;
       count(ending);
+      if (ending == Ending::done && !run_.spun() && !run_.aborted() && run_.is_recorded() &&
+          is_undetermined()) {
+        bounded("");
+        return true;
+      }
     } while (search.advance());
-    report_.verdict = search.cut() ? Verdict::bounded : Verdict::complete;
-    if (search.cut()) report_.bound = "a read had too many sets of deposits to take";
+    run_.keep_record(false);
+    cut_ = search.cut();
+    report_.verdict = Verdict::complete;
+    if (!run_.has_substance()) report_.bound = vacuous;
+    if (!polls_.empty() || cut_) bounded("a read had too many sets of deposits to take");
     return true;
   }
 
@@ -132,17 +215,17 @@ class Explorer {
       ++report_.dropped;
     }
     const std::uint64_t all = report_.executions + report_.dropped;
-    if (options_.progress && all % 4096 == 0) options_.progress(all);
+    if (options_.progress && all % 256 == 0) options_.progress(all);
   }
 
   void randomly(bool pct, std::uint64_t first, std::uint64_t last) {
     Random random(options_.seed, pct);
-    run_.keep_sites(true);
+    run_.keep_sites(report_.sites.empty());
     for (std::uint64_t index = first; index < last; ++index) {
       random.aim(index);
       Ending ending{};
       const bool clean = once(random, random.path(), ending);
-      if (index == first) {
+      if (report_.sites.empty()) {
         report_.sites = run_.sites();
         run_.keep_sites(false);
       }
@@ -151,10 +234,10 @@ class Explorer {
         return;
       }
       count(ending);
+      if (halted_) break;
     }
-    report_.verdict = Verdict::bounded;
-    report_.bound = fmt::format("{} {} schedules, seed {}", last - first, pct ? "PCT" : "random",
-                                options_.seed);
+    bounded(fmt::format("{} {} schedules, seed {}", report_.executions + report_.dropped,
+                        pct ? "PCT" : "random", options_.seed));
   }
 
   void replay() {
@@ -219,9 +302,20 @@ class Explorer {
     }
   }
 
+  static constexpr const char* vacuous =
+      "vacuous: no window data, expect or barrier_call, so that little could have failed";
+  static constexpr std::uint64_t short_search = 200;   // executions
+  static constexpr std::uint64_t few = 100;            // random schedules of each kind
+  static constexpr std::uint64_t mirrored_all = 1000;  // the first executions of a search
+  static constexpr std::uint64_t mirrored_each = 16;   // and so many-th of the others
+
   Options options_;
   Execution run_;
   Report report_;
+  std::string polls_;         // who polled without an end
+  std::string undetermined_;  // what is not determined by what the model sees
+  bool halted_ = false;
+  bool cut_ = false;
 };
 
 }  // namespace

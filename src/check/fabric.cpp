@@ -107,6 +107,13 @@ bool Fabric::begin_move(Span window, std::uint32_t team, std::int64_t rows, std:
     run.note(*self_, where,
              fmt::format("{} {} x {} at ({}, {}) of rank {}", word, box.rows, box.cols, box.row,
                          box.col, peer.value));
+  if (move == Move::load || move == Move::remote_load)
+    run.look(*self_,
+             (static_cast<std::uint64_t>(box.row * cols + box.col) << 20U) ^
+                 (std::uint64_t{window.segment} << 10U) ^ peer.value,
+             where);
+  else
+    run.changes(*self_);
   return true;
 }
 
@@ -118,6 +125,10 @@ bool Fabric::check_box(std::int64_t rows, std::int64_t cols, Box box, std::int64
   return run.contract(*self_, inside, outside, where) &&
          run.contract(*self_, box.rows <= tile_rows && box.cols <= tile_cols,
                       "the box is larger than the tile", where);
+}
+
+void Fabric::inexact() {
+  self_->run->inexact();
 }
 
 void* Fabric::move_element(Span span, Rank peer, Move move) {
@@ -170,7 +181,7 @@ void Fabric::leave_call(std::uint32_t barrier, WaitStatus status, Where where) {
   self_->run->leave_call(*self_, barrier, status, where);
 }
 
-void Fabric::expect(bool holds, std::string_view what, Where where) {
+void Fabric::expectation(bool holds, std::string_view what, Where where) {
   self_->run->expect(*self_, holds, what, where);
 }
 

@@ -31,11 +31,25 @@ const char* verb(model::Access access) {
   }
   return "?";
 }
+
+// What is told first: causes before their consequences.
+int rank_of(Kind kind) {
+  switch (kind) {
+    case Kind::race: return 1;
+    case Kind::clobber: return 2;
+    case Kind::stale_pass: return 3;
+    case Kind::credits: return 4;
+    case Kind::deadlock: return 5;
+    case Kind::expect: return 6;
+    default: return 0;
+  }
+}
 }  // namespace
 
 void Execution::found(Thread& self, Kind kind, std::string what, std::string missing,
                       std::string location, const Clock* also) {
-  if (unwinding_ || findings_.size() >= most_findings) return;
+  const bool full = findings_.size() >= most_findings;
+  if (unwinding_ || (full && rank_of(findings_.back().kind) <= rank_of(kind))) return;
   // On sc, errors that only a weaker memory explains are none.
   if (options_.profile == Profile::sc && !explained_by_one_order()) {
     unexplained_ = true;
@@ -43,7 +57,11 @@ void Execution::found(Thread& self, Kind kind, std::string what, std::string mis
   }
   for (const Finding& finding : findings_)
     if (finding.kind == kind && finding.location == location && finding.rank == self.rank) return;
-  if (findings_.empty()) {
+  if (full) findings_.pop_back();
+  const auto place = std::find_if(findings_.begin(), findings_.end(), [&](const Finding& other) {
+    return rank_of(other.kind) > rank_of(kind);
+  });
+  if (place == findings_.begin()) {
     finding_past_ = self.cause;
     if (also != nullptr) finding_past_.join(*also);
   }
@@ -55,7 +73,7 @@ void Execution::found(Thread& self, Kind kind, std::string what, std::string mis
   finding.location = std::move(location);
   finding.rank = self.rank;
   finding.lane = self.lane;
-  findings_.push_back(std::move(finding));
+  findings_.insert(place, std::move(finding));
 }
 
 const Thread& Execution::thread_of(Stamp stamp) const {
@@ -95,8 +113,8 @@ void Execution::found_race(Thread& self, std::uint32_t rank, const Segment& segm
         me);
   else if (in_flight)
     missing = fmt::format(
-        "the transfer is still in flight: {} did not flush, and no release notify to rank {} after "
-        "it has been acquired on the way to {}",
+        "the transfer is still in flight: neither a flush that {} made after it, nor a release "
+        "notify of its to rank {} after it, has been acquired on the way to {}",
         who, (conflict.earlier.component - 2 * threads) % options_.ranks, me);
   else if (load && self.cause.has(event_of(conflict.earlier)))
     missing = fmt::format(
@@ -184,6 +202,19 @@ Ending Execution::judge_stuck() {
   return Ending::stuck;
 }
 
+// Did a cell hold, between two of its deposits, what the blocked thread waits for?
+bool Execution::was_there(const Thread& thread) const {
+  for (const Look& look : thread.read.looks) {
+    const Cell& cell = cells_[look.cell];
+    Bits prefix;
+    for (std::uint32_t at = 0; at < cell.count; ++at) {
+      if (at >= 1 && satisfies(cell.value(prefix), look.compare, look.value)) return true;
+      prefix.add(at);
+    }
+  }
+  return false;
+}
+
 void Execution::report_divergence_or_deadlock() {
   for (Thread& thread : threads_) {
     if (thread.state == ThreadState::meeting) {
@@ -207,17 +238,23 @@ void Execution::report_divergence_or_deadlock() {
   }
   std::string all;
   Thread* first = nullptr;
+  bool missed = false;
   Clock past;
   for (Thread& thread : threads_)
     if (thread.state == ThreadState::reading) {
       if (first == nullptr) first = &thread;
+      missed = missed || was_there(thread);
       past.join(thread.cause);
       all += fmt::format("{}{} waits for {}", all.empty() ? "" : "; ", name_of_thread(thread),
                          describe_read(thread));
     }
   if (first != nullptr)
     found(*first, Kind::deadlock, "every thread that is left is blocked: " + all,
-          "the deposits that these waits want are never made", "", &past);
+          missed
+              ? "what one of these waits wants was there, and has passed: a value that comes and "
+                "goes may be missed"
+              : "the deposits that these waits want are never made",
+          "", &past);
 }
 
 // The promises that hold at the end of a whole execution.

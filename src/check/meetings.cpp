@@ -48,6 +48,8 @@ void Execution::broadcast(Thread& self, void* value, std::size_t size, Where whe
   self.meeting_status = WaitStatus::ok;
   self.meeting_kind = "broadcast";
   const auto* bytes = static_cast<const std::byte*>(value);
+  for (std::size_t i = 0; self.index == 0 && i < size; ++i)
+    with(self, {static_cast<std::uint64_t>(bytes[i])});
   self.meeting_value.assign(bytes, bytes + size);
   meet_lane(self);
   if (self.meeting_value.size() == size) std::memcpy(value, self.meeting_value.data(), size);
@@ -79,7 +81,8 @@ void Execution::meet_lane(Thread& self) {
     complete_loads(*thread);
     if (thread != lane) join_all(*lane, *thread);
   }
-  for (Thread* thread = lane; thread != end; ++thread) {
+  for (const std::uint32_t index : in_order(options_.threads)) {
+    Thread* const thread = lane + index;
     if (thread != lane) {
       thread->hb = lane->hb;
       thread->cause = lane->cause;
@@ -110,7 +113,7 @@ Result<void> Execution::launch(Thread& self, std::uint32_t count,
   self.ended.join(self.pending);
   self.lane_results.assign(static_cast<std::size_t>(count) * options_.threads, Result<void>{});
   self.lanes_left = count * options_.threads;
-  for (std::uint32_t i = 0; i < count * options_.threads; ++i) {
+  for (const std::uint32_t i : in_order(count * options_.threads)) {
     Thread& thread = threads_[self.id + 1 + i];
     join_all(thread, self);
     thread.fence = thread.hb;  // ... and what came before it has been released
@@ -174,7 +177,7 @@ std::uint32_t Execution::meet(Thread& self, const std::string& what,
   const Clock hb = first.hb;
   const Clock cause = first.cause;
   const Clock ended = first.ended;
-  for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) {
+  for (const std::uint32_t rank : in_order(options_.ranks)) {
     Thread& other = threads_[rank * per_rank_];
     other.hb = hb;
     other.cause = cause;
@@ -274,6 +277,7 @@ void Execution::free_cells(Thread& self, std::uint32_t first, std::uint32_t coun
 }
 
 void Execution::promise_zero(Thread& self, std::uint32_t first, std::uint32_t count) {
+  has_substance_ = true;
   for (std::uint32_t number = first; number < first + count && number < cell_numbers_; ++number)
     cells_[cell_index(self.rank, number)].promised_zero = true;
 }

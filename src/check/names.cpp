@@ -92,6 +92,10 @@ Site site_of(const char* operation, std::source_location where) {
   return site;
 }
 
+bool is_in(std::source_location where, const std::string& file) {
+  return last_part(where.file_name()) == file;
+}
+
 std::string short_place(std::source_location where) {
   return fmt::format("{}:{}", last_part(where.file_name()), where.line());
 }

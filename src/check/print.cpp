@@ -79,17 +79,27 @@ std::string event_table(const Report& report, std::uint32_t ranks, std::size_t w
   return out;
 }
 
+namespace {
+// What a good verdict rests on besides.
+std::string notes(const Report& report) {
+  return std::string(report.polls ? ", and that a poll that sees nothing new is repeated" : "") +
+         (report.bound.empty() ? "" : "; " + report.bound);
+}
+}  // namespace
+
 std::string verdict_line(const Report& report, const Options& options) {
   const std::string profile = fmt::format("  {:<7}", name_of(options.profile));
   switch (report.verdict) {
     case Verdict::certified:
-      return profile + "certified: all schedules, one execution; assumes that no wait expires";
+      return profile + "certified: all schedules, one execution; assumes that no wait expires" +
+             notes(report);
     case Verdict::complete:
-      return fmt::format("{}complete: {} executions{}{}", profile, report.executions,
+      return fmt::format("{}complete: {} executions{}{}{}", profile, report.executions,
                          report.dropped > 0 ? fmt::format(", {} given up", report.dropped) : "",
                          options.expire > 0
                              ? fmt::format("; at most {} waits expire", options.expire)
-                             : "; assumes that no wait expires");
+                             : "; assumes that no wait expires",
+                         notes(report));
     case Verdict::bounded: return fmt::format("{}bounded: {}", profile, report.bound);
     case Verdict::refuted:
       return fmt::format("{}REFUTED: {}", profile, name_of(report.findings.front().kind));
@@ -117,7 +127,9 @@ std::string counterexample(const Entry& entry, const Smallest& failure,
     out += "    no single stronger order, flush or converge mends it\n";
   else
     out += "    each of these alone mends it (found by running it so):\n";
-  for (const Repair& repair : repairs) out += fmt::format("      {}\n", describe(repair));
+  for (const Repair& repair : repairs)
+    out += fmt::format("      {}{}\n", describe(repair),
+                       repair.whole ? "" : " (not refuted by a short search and a few schedules)");
   out += fmt::format("    replay: --replay {}\n", replay_string(options, report.replay));
   return out;
 }

@@ -36,6 +36,7 @@ Decision Random::pick(Execution& run) {
     if (thread.state != ThreadState::reading) continue;
     bool cut = false;
     auto found = ways(run, thread, true, ways_looked_at, cut);
+    if (thread.read.may_spin) found.push_back({0, {}, true});
     if (found.empty()) continue;
     const std::uint64_t rank = pct_ ? priority_[thread.id] : numbers_() | 1U;
     if (rank <= best_rank) continue;
@@ -52,6 +53,7 @@ Decision Random::pick(Execution& run) {
   if (pct_ && std::find(changes_.begin(), changes_.end(), picks_) != changes_.end())
     priority_[best->id] = 1 + below(picks_);
   chosen_ = choices[below(choices.size())];
+  if (chosen_.again) return {Decision::Action::again, best->id, 0, nullptr};
   return {Decision::Action::take, best->id, chosen_.look, &chosen_.set};
 }
 

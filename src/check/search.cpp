@@ -52,7 +52,10 @@ std::vector<Node::Choice> ways(Execution& run, const Thread& thread, bool all, s
     query.limit = limit;
     SetAnswer answer = closed_sets(query);
     cut = cut || answer.cut;
-    for (Bits& set : answer.sets) choices.push_back({i, std::move(set)});
+    for (Bits& set : answer.sets) {
+      if (read.again && i == read.index && set == look.must) continue;  // nothing new
+      choices.push_back({i, std::move(set)});
+    }
   }
   return choices;
 }
@@ -79,6 +82,7 @@ void Search::choices_of(Execution& run, Thread& thread, Node& node) {
   bool cut = false;
   node.choices = ways(run, thread, all, probe_ ? 1 : most_choices, cut);
   cut_ = cut_ || (cut && !probe_);
+  if (thread.read.may_spin && !probe_) node.choices.push_back({0, {}, true});
   node.may_expire = !thread.read.expiry_offered && run.expired() < run.options().expire &&
                     has_condition(thread.read.kind);
   thread.read.expiry_offered = true;
@@ -111,19 +115,33 @@ Decision Search::pick(Execution& run) {
       // Only reads without choices come before the one that was decided here.
       put_off(run, thread);
       continue;
+    } else if (leads_elsewhere(run, thread, stack_[depth_])) {
+      return {Decision::Action::leave, thread.id, 0, nullptr};
     } else {
       thread.read.expiry_offered = true;
     }
     const Node& node = stack_[depth_++];
     if (node.at < node.choices.size()) {
       const Node::Choice& choice = node.choices[node.at];
+      if (choice.again) return {Decision::Action::again, thread.id, 0, nullptr};
       return {Decision::Action::take, thread.id, choice.look, &choice.set};
     }
     if (node.at > node.choices.size() && node.may_expire)
       return {Decision::Action::expire, thread.id, 0, nullptr};
     put_off(run, thread);
   }
+  if (!arrived() && !run.polled()) return {Decision::Action::leave, 0, 0, nullptr};
   return {};
+}
+
+// The way up to here has been gone before: is it another read now than it was then?
+bool Search::leads_elsewhere(Execution& run, const Thread& thread, const Node& node) {
+  if (thread.id != node.thread || thread.epoch() != node.epoch) return true;
+  if (thread.read.looks[0].cell != node.cell) return true;
+  if (node.at >= node.choices.size()) return false;
+  const Node::Choice& choice = node.choices[node.at];
+  return choice.look >= thread.read.looks.size() ||
+         choice.set.end() > run.cell(thread.read.looks[choice.look].cell).count;
 }
 
 // Would the read of `node`, had it been put off, have had a new set to choose with this deposit?

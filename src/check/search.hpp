@@ -14,6 +14,7 @@ struct Node {
   struct Choice {
     std::uint32_t look = 0;
     Bits set;
+    bool again = false;  // a poll is answered as the last time, for a while
   };
   std::uint64_t visit = 0;  // when in the execution: the how-manieth read that was looked at
   std::uint32_t thread = 0;
@@ -44,6 +45,8 @@ class Search final : public Scheduler {
   // To the next way; false when there is none.
   bool advance();
   [[nodiscard]] bool cut() const { return cut_; }
+  // The last execution went the whole way that it was to go.
+  [[nodiscard]] bool arrived() const { return depth_ == stack_.size(); }
   // The path as text, and back: what Options::replay takes.
   [[nodiscard]] std::string path() const;
   void follow(const std::string& path);
@@ -53,6 +56,7 @@ class Search final : public Scheduler {
   [[nodiscard]] static bool sensitive(Execution& run, const Thread& thread, const Look& look);
   [[nodiscard]] bool new_minimal_set(Execution& run, const Node& node, std::uint32_t deposit) const;
   bool step(Node& node);
+  [[nodiscard]] static bool leads_elsewhere(Execution& run, const Thread& thread, const Node& node);
   [[nodiscard]] bool others_deviate(const Node& node) const;
 
   bool probe_;

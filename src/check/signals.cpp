@@ -5,6 +5,7 @@
 
 #include "check/execution.hpp"
 #include "check/mutant.hpp"
+#include "check/sites.hpp"
 
 namespace muster::check::engine {
 
@@ -120,6 +121,9 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   }
   made.ended.join(made.view);
   if (op == NotifyOp::set) cell.sets.add(cell.count - 1);
+  changes(self);
+  with(self, {index, value, static_cast<std::uint64_t>(op), static_cast<std::uint64_t>(order)});
+  if (recording_) record_.deposited(index, self.id);
   check_clobber(self, cell, made);
   classify(cell, made);
   if (options_.profile == Profile::sc)
@@ -218,6 +222,7 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
     Cell& cell = cells_[look.cell];
     look.must = cell.known(self.hb, &self.issued, lane_of(self));
     look.newer = look.seen_count = 0;
+    with(self, {look.cell, static_cast<std::uint64_t>(look.compare), look.value});
     const std::uint64_t key = Sensitivity::key(cell.rank, cell.number);
     if (kind != ReadKind::wait || (look.compare != Compare::ge && look.compare != Compare::gt))
       sensitivity_.mark(key);
@@ -229,6 +234,7 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
       if (taker != self.id) sensitivity_.mark(key);
   }
   if (aborted_) return WaitStatus::aborted;
+  if (poll_again(self)) return read.status;
   block(self, ThreadState::reading);
   if (unwinding_) return WaitStatus::aborted;
   change_after(self, word(kind), where);
@@ -237,6 +243,15 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
 
 void Execution::apply(const Decision& decision) {
   Thread& thread = threads_[decision.thread];
+  if (decision.action == Decision::Action::again) {
+    thread.spins = spins_at_once;
+    return answer_again(thread);
+  }
+  if (recording_)
+    record_.answered(thread.id, decision.action == Decision::Action::take
+                                    ? Answer{false, decision.look,
+                                             thread.read.looks[decision.look].cell, *decision.set}
+                                    : Answer{true, 0, 0, {}});
   if (decision.action == Decision::Action::take)
     take(thread, decision.look, *decision.set);
   else {
@@ -245,6 +260,21 @@ void Execution::apply(const Decision& decision) {
     if (tracing_) note(thread, thread.read.where, "the wait expires");
   }
   ready(thread);
+}
+
+// Of a set that was read, those that its reader did not know of: ", from rank 0 (x.cpp:5)".
+std::string Execution::deposits_in_words(const Cell& cell, const Bits& set,
+                                         const Bits& known) const {
+  constexpr std::uint32_t most = 4;
+  std::string text;
+  std::uint32_t told = 0;
+  cell.contained(set).each([&](std::uint32_t at) {
+    if (known.has(at) || ++told > most) return;
+    const Deposit& deposit = cell.deposits[at];
+    text += fmt::format("{} {} of {} ({})", told == 1 ? ", from" : " and", word(deposit.op),
+                        name_of_thread(threads_[deposit.thread]), short_place(deposit.where));
+  });
+  return told > most ? text + fmt::format(" and {} more", told - most) : text;
 }
 
 void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
@@ -256,6 +286,8 @@ void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
   read.status = holds ? WaitStatus::ok : WaitStatus::pending;
   read.index = which;
   read.value = value;
+  with(thread, {which, value, static_cast<std::uint64_t>(holds)});
+  remember_poll(thread, which, set);
 
   Taken taken;
   taken.kind = read.kind;
@@ -303,7 +335,7 @@ void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
       text += fmt::format(" {} {}", sign(look.compare), static_cast<std::int32_t>(look.value));
     text += fmt::format(" {}: saw {}", word(read.order), static_cast<std::int32_t>(value));
     if (!holds) text += ", not yet";
-    note(thread, read.where, text);
+    note(thread, read.where, text + deposits_in_words(cell, set, look.must));
   }
   if (options_.profile == Profile::sc)
     log_.push_back({true, look.cell, 0, set, thread.stamp(), thread.cause});

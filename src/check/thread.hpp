@@ -1,6 +1,7 @@
 // A thread of the model: one of a lane, or the set-up of a rank.
 #pragma once
 
+#include <array>
 #include <boost/context/fiber.hpp>
 #include <cstdint>
 #include <functional>
@@ -25,6 +26,7 @@ enum class ThreadState : std::uint8_t {
   meeting,    // at a converge of its lane
   launching,  // a set-up that waits for its lanes
   setup,      // at a set-up call, where all ranks meet
+  polling,    // looks at a window again and again, and nothing there has changed
   done,       // a set-up that has returned
 };
 
@@ -49,10 +51,30 @@ struct PendingRead {
   bool expiry_offered = false;
   std::uint32_t peer = 0;  // hand
   std::source_location where;
+  std::uint64_t poll = 0;  // what makes it the same poll again: see polls.cpp
+  bool again = false;      // a poll that would see what it saw the last time
+  bool may_spin = false;   // ... and it has not been tried yet to answer it so for a while
   // The answer.
   WaitStatus status = WaitStatus::ok;
   std::uint32_t index = 0;
   std::uint32_t value = 0;
+};
+
+// A poll, and how it was answered when it was made the last time.
+struct Poll {
+  std::uint64_t key = 0;
+  Bits set;
+  WaitStatus status = WaitStatus::ok;
+  std::uint32_t index = 0;
+  std::uint32_t value = 0;
+  bool spun = false;
+};
+
+// A look at a window or counter, and how often it was made while nothing changed.
+struct Glance {
+  std::uint64_t key = 0;
+  std::uint64_t changes = 0;
+  std::uint32_t times = 0;
 };
 
 struct Thread {
@@ -83,11 +105,18 @@ struct Thread {
 
   PendingRead read;
 
+  // What it looks at again and again, since it last did or learned anything.
+  std::vector<Poll> polls;
+  std::array<Glance, 64> glances{};
+  std::uint32_t spins = 0;    // so many more polls are answered as the last time
+  std::uint64_t repeats = 0;  // polls and looks that brought nothing new, one after another
+
   // At a converge.
   WaitStatus meeting_status = WaitStatus::ok;
   const char* meeting_kind = "";
   std::vector<std::byte> meeting_value;
 
+  bool behind = false;  // the converge that is tried: see Execution::come_behind
   bool forced = false;  // waits for its siblings where the source has no converge
 
   // At a launch.

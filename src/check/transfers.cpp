@@ -14,6 +14,9 @@ using model::Span;
 void Execution::access(Thread& self, std::uint32_t rank, Span span, Access access, Stamp stamp,
                        const char* how) {
   Segment& segment = segments_[span.segment];
+  has_substance_ = true;
+  with(self, {rank, span.segment, span.offset, static_cast<std::uint64_t>(span.count),
+              static_cast<std::uint64_t>(access)});
   const std::uint64_t first = span.offset / segment.grain;
   const std::uint64_t bytes = static_cast<std::uint64_t>(span.count) * span.element;
   const std::uint64_t last = (span.offset + bytes + segment.grain - 1) / segment.grain;
@@ -32,8 +35,13 @@ void Execution::access(Thread& self, std::uint32_t rank, Span span, Access acces
 }
 
 void* Execution::touch(Thread& self, Rank rank, Span span, Access how, Where where) {
-  ++steps_;
   self.where = where;
+  did(self, how == Access::read ? "read" : "write", where);
+  count_step(self, "access");
+  if (how == Access::read)
+    look(self, (span.offset << 20U) ^ (std::uint64_t{span.segment} << 10U) ^ rank.value, where);
+  else
+    changes(self);
   if (scratch_.size() < span.element) scratch_.resize(span.element);
   if (span.count < 1 || unwinding_) return scratch_.data();
   if (rank.value >= options_.ranks || span.segment >= segment_count_) {
@@ -121,6 +129,7 @@ void Execution::move_share(Thread& self, Span to, Rank peer, Span from, bool asy
   const bool flies = async && options_.profile == Profile::direct && !mutant("put-async-at-issue");
   const bool channel = network && (async || peer.value != self.rank || mutant("own-put-in-flight"));
   const Stamp agent = flies ? new_agent(self, peer.value, true) : Stamp{};
+  changes(self);
   each_share(to, from, self.index, options_.threads, [&](Span share_to, Span share_from) {
     const Stamp stamp = flies ? agent : channel ? next_on_channel(self, peer.value) : self.stamp();
     access(self, self.rank, share_from, Access::read,
@@ -146,6 +155,7 @@ void Execution::get(Thread& self, Span to, Span from, Rank peer, bool async, Whe
                      location(segments_[from.segment], from.offset / segments_[from.segment].grain,
                               peer.value)));
   const Stamp stamp = agent ? new_agent(self, peer.value, false) : self.stamp();
+  look(self, (from.offset << 20U) ^ (std::uint64_t{from.segment} << 10U) ^ peer.value, where);
   each_share(to, from, self.index, options_.threads, [&](Span share_to, Span share_from) {
     if (share_to.count == 0) return;
     access(self, peer.value, share_from, Access::read, stamp, " by a get");
@@ -237,7 +247,9 @@ std::uint32_t Execution::counter(Thread& self, Counter counter, Where where) {
   step(self, "counter", where);
   const std::size_t at = counter_at(self, counter, where);
   if (at == counters_.size()) return 0;
+  look(self, at, where);
   check_counter(self, at, Access::read);
+  with(self, {at, counters_[at]});
   return counters_[at];
 }
 
@@ -246,6 +258,8 @@ void Execution::set_counter(Thread& self, Counter counter, std::uint32_t value, 
   const std::size_t at = counter_at(self, counter, where);
   if (at == counters_.size()) return;
   check_counter(self, at, Access::write);
+  with(self, {at, value});
+  changes(self);
   counters_[at] = value;
 }
 

@@ -39,7 +39,7 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
       if (fabric.thread() == 0) {
         status = fabric.wait(rows.from(fabric.lane(), root), Compare::ge, call);
         if (status == WaitStatus::ok)
-          fabric.expect(fabric.local(inbox)[at] == static_cast<int>(call), "this call's data");
+          expect(fabric, fabric.local(inbox)[at] == static_cast<int>(call), "this call's data");
       }
       if (fabric.converge(status) != WaitStatus::ok) return WaitStatus::aborted;
       // That the reading has ended, and, being a release, that the root's transfer has landed: its

@@ -37,7 +37,7 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
       fabric.local(mine)[0] = value;
       WaitStatus status = barrier_call(fabric, [&] { return meet(fabric, rows, notify, wait); });
       if (status != WaitStatus::ok) return status;
-      fabric.expect(fetch(fabric, mine, left_of(fabric), 0) == value, "the neighbour's");
+      expect(fabric, fetch(fabric, mine, left_of(fabric), 0) == value, "the neighbour's");
       status = barrier_call(fabric, [&] { return meet(fabric, rows, notify, wait); });
       if (status != WaitStatus::ok) return status;
     }

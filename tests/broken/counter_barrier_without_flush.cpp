@@ -23,8 +23,8 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
       if (fabric.thread() == 0) {
         status = fabric.wait(cell, Compare::ge, call * (fabric.size() - 1));
         if (status == WaitStatus::ok)
-          fabric.expect(fabric.local(inbox)[call % 2] == static_cast<int>(call),
-                        "this call's data");
+          expect(fabric, fabric.local(inbox)[call % 2] == static_cast<int>(call),
+                 "this call's data");
       }
       if (fabric.converge(status) != WaitStatus::ok) return WaitStatus::aborted;
     }

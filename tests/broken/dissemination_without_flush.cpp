@@ -25,7 +25,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
         fabric.notify(rounds[round], peer, 1, NotifyOp::set);
         status = worst(status, fabric.wait(rounds[round], Compare::ge, 1));
       }
-      if (status == WaitStatus::ok) fabric.expect(fabric.local(inbox)[0] == 7, "the data");
+      if (status == WaitStatus::ok) expect(fabric, fabric.local(inbox)[0] == 7, "the data");
     }
     return fabric.converge(status);
   });

@@ -18,7 +18,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
       fabric.notify(rows.from(fabric.lane(), fabric.rank()), right_of(fabric), 1, NotifyOp::set);
       status = fabric.wait(rows.from(fabric.lane(), left_of(fabric)), Compare::ge, 1);
       if (!fixed || status == WaitStatus::ok)
-        fabric.expect(fabric.local(inbox)[0] == 7, "the data");
+        expect(fabric, fabric.local(inbox)[0] == 7, "the data");
     }
     return fabric.converge(fixed ? status : WaitStatus::ok);
   });

@@ -26,7 +26,7 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
       fabric.put_signal(slot, right_of(fabric), at, mine, 0, 1, flags[at], flag, NotifyOp::set);
       if (fabric.thread() == 0) {
         status = fabric.wait(flags[at], Compare::eq, flag);
-        if (status == WaitStatus::ok) fabric.expect(fabric.local(slot)[at] == 0, "the packet");
+        if (status == WaitStatus::ok) expect(fabric, fabric.local(slot)[at] == 0, "the packet");
         fabric.notify(read, left_of(fabric), call, NotifyOp::set);
       }
       if (fabric.converge(status) != WaitStatus::ok) return WaitStatus::aborted;

@@ -23,7 +23,7 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
       if (status != WaitStatus::ok) return status;
       fabric.notify(filled, fabric.rank(), 0, NotifyOp::set, Order::relaxed);
       if (!fixed) fabric.notify(busy, left, 0, NotifyOp::set);
-      fabric.expect(fabric.local(inbox)[0] == static_cast<int>(call), "the data of this round");
+      expect(fabric, fabric.local(inbox)[0] == static_cast<int>(call), "the data of this round");
       if (fixed) fabric.notify(busy, left, 0, NotifyOp::set);
     }
     return WaitStatus::ok;

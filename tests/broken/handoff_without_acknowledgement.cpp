@@ -23,7 +23,7 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
       status = fabric.wait(filled, Compare::eq, 1);
       if (status != WaitStatus::ok) return status;
       fabric.notify(filled, fabric.rank(), 0, NotifyOp::set, Order::relaxed);
-      fabric.expect(fabric.local(inbox)[0] == static_cast<int>(call), "the data of this round");
+      expect(fabric, fabric.local(inbox)[0] == static_cast<int>(call), "the data of this round");
       fabric.notify(busy, left, 0, NotifyOp::set);
     }
     return WaitStatus::ok;

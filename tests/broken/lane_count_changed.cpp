@@ -37,7 +37,7 @@ void body(Team& team, std::uint32_t calls, std::uint32_t lanes) {
         const WaitStatus met = meet<fixed>(fabric, rows);
         if (met != WaitStatus::ok) return met;
         for (std::uint32_t lane = 0; lane < running; ++lane)
-          fabric.expect(fabric.local(board)[board.at(now % 2, lane)] == 1, "a lane's mark");
+          expect(fabric, fabric.local(board)[board.at(now % 2, lane)] == 1, "a lane's mark");
       }
       return WaitStatus::ok;
     });

@@ -24,7 +24,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
     if (fabric.converge(status) != WaitStatus::ok) return WaitStatus::aborted;
     for (std::int64_t i = 0; i < 2; ++i) {
       const int seen = fetch(fabric, window, right_of(fabric), i);
-      if (fabric.thread() == 0) fabric.expect(seen == 7, "the neighbour's share");
+      if (fabric.thread() == 0) expect(fabric, seen == 7, "the neighbour's share");
     }
     return WaitStatus::ok;
   });

@@ -23,7 +23,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
     for (std::uint32_t piece = 0; piece < 2 && fabric.thread() == 0; ++piece) {
       const Signal cell = told[fixed ? piece : 0];
       status = worst(status, fabric.wait(cell, Compare::ge, fixed ? 1 : piece + 1));
-      if (status == WaitStatus::ok) fabric.expect(fabric.local(inbox)[piece] == 0, "the piece");
+      if (status == WaitStatus::ok) expect(fabric, fabric.local(inbox)[piece] == 0, "the piece");
     }
     return fabric.converge(status);
   });

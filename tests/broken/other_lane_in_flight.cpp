@@ -25,7 +25,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t lanes) {
     fabric.notify(rows.from(fabric.lane(), fabric.rank()), right_of(fabric), 1, NotifyOp::set);
     const Signal theirs = rows.from(fabric.lane(), left_of(fabric));
     status = worst(status, fabric.wait(theirs, Compare::ge, 1));
-    if (status == WaitStatus::ok) fabric.expect(fabric.local(inbox)[0] == 0, "what was put");
+    if (status == WaitStatus::ok) expect(fabric, fabric.local(inbox)[0] == 0, "what was put");
     return status;
   };
   if (fixed) (void)team.lanes(lanes, [&](auto& fabric) { put(fabric); });

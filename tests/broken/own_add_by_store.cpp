@@ -21,7 +21,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
       fabric.local(sums)[0] += 1;
     const WaitStatus status = barrier.sync(fabric);
     const int all = static_cast<int>(fabric.size());
-    if (status == WaitStatus::ok) fabric.expect(fabric.local(sums)[0] == all, "one from each");
+    if (status == WaitStatus::ok) expect(fabric, fabric.local(sums)[0] == all, "one from each");
     return status;
   });
 }

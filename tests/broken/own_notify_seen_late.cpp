@@ -15,7 +15,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t lanes) {
   (void)team.lanes(lanes, [&](auto& fabric) -> WaitStatus {
     if (fabric.lane() == Lane{1}) {
       const WaitStatus status = fabric.wait(sum[0], Compare::ge, fixed ? 2 : 1);
-      if (status == WaitStatus::ok) fabric.expect(fabric.local(mine)[0] == 7, "lane 0's");
+      if (status == WaitStatus::ok) expect(fabric, fabric.local(mine)[0] == 7, "lane 0's");
       return status;
     }
     fabric.local(mine)[0] = 7;

@@ -13,7 +13,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
   (void)team.lane([&](auto& fabric) {
     send(fabric, inbox, fabric.rank(), 0, 7);
     if (fixed) fabric.converge();
-    fabric.expect(fabric.local(inbox)[0] == 7, "what the lane has stored");
+    expect(fabric, fabric.local(inbox)[0] == 7, "what the lane has stored");
   });
 }
 

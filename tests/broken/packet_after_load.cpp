@@ -11,7 +11,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
   const auto inbox = *team.window<int>({1}, "inbox");
   const auto slots = *team.window<PacketLine>({packet_lines<int>(1)}, "slots");
   (void)team.lane([&](auto& fabric) -> WaitStatus {
-    fabric.expect(fabric.local(inbox)[0] == 0, "still empty");
+    expect(fabric, fabric.local(inbox)[0] == 0, "still empty");
     if (fixed) fabric.converge();
     auto word = fabric.template tile<int, 1, 1>();
     fabric.put_packets(slots, left_of(fabric), 0, word, 1);

@@ -31,7 +31,7 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
       if (fabric.converge(status) != WaitStatus::ok) return WaitStatus::aborted;
       for_each_peer(fabric, [&](Rank peer) {
         const int part = fabric.local(parts)[peer.value];
-        fabric.expect(part == static_cast<int>(call), "this call's part");
+        expect(fabric, part == static_cast<int>(call), "this call's part");
       });
     }
     return WaitStatus::ok;

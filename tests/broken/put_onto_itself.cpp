@@ -20,7 +20,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
     } else {
       fabric.put(queue, self, 0, queue, 1, 2);
     }
-    fabric.expect(fabric.local(queue)[0] == 7, "moved up");
+    expect(fabric, fabric.local(queue)[0] == 7, "moved up");
   });
 }
 

@@ -22,7 +22,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
     fabric.notify(after.from(fabric.lane(), fabric.rank()), right, 1, NotifyOp::set);
     WaitStatus status = fabric.wait(after.from(fabric.lane(), left_of(fabric)), Compare::ge, 1);
     if (status != WaitStatus::ok) return status;
-    fabric.expect(fabric.local(inbox)[0] == 7, "the payload");
+    expect(fabric, fabric.local(inbox)[0] == 7, "the payload");
     if (fixed) status = fabric.wait(theirs, Compare::ge, 1, Order::relaxed);
     fabric.notify(theirs, fabric.rank(), 0, NotifyOp::set, Order::relaxed);
     return status;

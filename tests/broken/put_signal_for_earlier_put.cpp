@@ -15,7 +15,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
   (void)team.lane([&](auto& fabric) -> WaitStatus {
     const Rank right = right_of(fabric);
     const Signal told = rows.from(fabric.lane(), fabric.rank());
-    if (fabric.thread() == 0) fabric.local(mine)[0] = fabric.local(mine)[1] = 7;
+    for (std::int64_t at = 0; fabric.thread() == 0 && at < 2; ++at) fabric.local(mine)[at] = 7;
     fabric.converge();
     if (fixed) {
       fabric.put_signal(inbox, right, 0, mine, 0, 2, told, 1, NotifyOp::set);
@@ -26,7 +26,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
     WaitStatus status = WaitStatus::ok;
     if (fabric.thread() == 0) {
       status = fabric.wait(rows.from(fabric.lane(), left_of(fabric)), Compare::ge, 1);
-      if (status == WaitStatus::ok) fabric.expect(fabric.local(inbox)[0] == 7, "the first piece");
+      if (status == WaitStatus::ok) expect(fabric, fabric.local(inbox)[0] == 7, "the first piece");
     }
     return fabric.converge(status);
   });

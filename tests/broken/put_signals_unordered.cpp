@@ -15,13 +15,13 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
   (void)team.lane([&](auto& fabric) -> WaitStatus {
     const Rank right = right_of(fabric);
     const Signal told = rows.from(fabric.lane(), fabric.rank());
-    fabric.local(mine)[0] = fabric.local(mine)[1] = 7;
+    for (std::int64_t at = 0; at < 2; ++at) fabric.local(mine)[at] = 7;
     fabric.put_signal(inbox, right, 0, mine, 0, 1, told, 1, NotifyOp::set);
     if (fixed) fabric.flush();
     fabric.put_signal(inbox, right, 1, mine, 1, 1, told, 2, NotifyOp::set);
     const Signal theirs = rows.from(fabric.lane(), left_of(fabric));
     const WaitStatus status = fabric.wait(theirs, Compare::ge, 2);
-    if (status == WaitStatus::ok) fabric.expect(fabric.local(inbox)[1] == 7, "the second piece");
+    if (status == WaitStatus::ok) expect(fabric, fabric.local(inbox)[1] == 7, "the second piece");
     return status;
   });
 }

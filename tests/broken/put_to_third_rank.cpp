@@ -27,7 +27,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
     }
     if (fabric.rank() == reader && fabric.thread() == 0) {
       status = fabric.wait(second, Compare::ge, 1);
-      if (status == WaitStatus::ok) fabric.expect(fabric.local(inbox)[0] == 7, "the data");
+      if (status == WaitStatus::ok) expect(fabric, fabric.local(inbox)[0] == 7, "the data");
     }
     return fabric.converge(status);
   });

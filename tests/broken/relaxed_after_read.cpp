@@ -16,7 +16,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
     const Rank last{fabric.size() - 1};
     const Signal told = rows.from(fabric.lane(), Rank{0});
     if (fabric.rank() == Rank{0}) {
-      fabric.expect(fabric.local(inbox)[0] == 0, "still empty");
+      expect(fabric, fabric.local(inbox)[0] == 0, "still empty");
       fabric.notify(told, Rank{1}, 1, NotifyOp::set);
     }
     if (fabric.rank() == Rank{1}) {

@@ -11,7 +11,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
   const auto inbox = *team.window<int>({1}, "inbox");
   const Rows rows = *team.rows();
   (void)team.lane([&](auto& fabric) -> WaitStatus {
-    fabric.expect(fabric.local(inbox)[0] == 0, "still empty");
+    expect(fabric, fabric.local(inbox)[0] == 0, "still empty");
     if (fixed) fabric.converge();
     const Signal mine = rows.from(fabric.lane(), fabric.rank());
     const Signal theirs = rows.from(fabric.lane(), right_of(fabric));

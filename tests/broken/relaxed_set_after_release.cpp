@@ -22,7 +22,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
       fabric.notify(mine, right, 1, NotifyOp::set);
       fabric.notify(mine, right, 2, NotifyOp::set, fixed ? Order::release : Order::relaxed);
       status = fabric.wait(rows.from(fabric.lane(), left_of(fabric)), Compare::ge, 1);
-      if (status == WaitStatus::ok) fabric.expect(fabric.local(inbox)[0] == 7, "the data");
+      if (status == WaitStatus::ok) expect(fabric, fabric.local(inbox)[0] == 7, "the data");
     }
     return fabric.converge(status);
   });

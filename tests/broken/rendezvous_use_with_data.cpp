@@ -19,7 +19,7 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
         return WaitStatus::aborted;
       const int seen = fetch(fabric, window, right_of(fabric), 0);
       if (fabric.thread() == 0)
-        fabric.expect(seen == static_cast<int>(call) + 1, "the neighbour's value of this call");
+        expect(fabric, seen == static_cast<int>(call) + 1, "the neighbour's value of this call");
       fabric.converge();
       // All have read: the named use that is right here.
       if (after.sync(fabric, use::exit) != WaitStatus::ok) return WaitStatus::aborted;

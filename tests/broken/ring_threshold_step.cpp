@@ -28,7 +28,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
           fabric.notify(told, right_of(fabric), 1, NotifyOp::add);
           const std::uint32_t sum = (fixed ? step * pieces : step) + piece + 1;
           status = fabric.wait(told, Compare::ge, sum);
-          if (status == WaitStatus::ok) fabric.expect(fabric.local(inbox)[at] == 1, "the piece");
+          if (status == WaitStatus::ok) expect(fabric, fabric.local(inbox)[at] == 1, "the piece");
         }
         if (fabric.converge(status) != WaitStatus::ok) return WaitStatus::aborted;
       }

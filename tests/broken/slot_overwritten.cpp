@@ -21,7 +21,7 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
       fabric.put_signal(slot, right_of(fabric), 0, mine, 0, 1, flag, call, NotifyOp::set);
       if (fabric.thread() == 0) {
         status = fabric.wait(flag, Compare::eq, call);
-        if (status == WaitStatus::ok) fabric.expect(fabric.local(slot)[0] == 0, "the packet");
+        if (status == WaitStatus::ok) expect(fabric, fabric.local(slot)[0] == 0, "the packet");
         fabric.notify(read, left_of(fabric), call, NotifyOp::set);
       }
       if (fabric.converge(status) != WaitStatus::ok) return WaitStatus::aborted;

@@ -44,7 +44,7 @@ void body(Team& team, std::uint32_t calls, std::uint32_t lanes) {
       if (fabric.thread() == 0) fabric.local(window)[own] = value;
       if (barrier.sync(fabric) != WaitStatus::ok) return WaitStatus::aborted;
       const int seen = fetch(fabric, window, right_of(fabric), own);
-      if (fabric.thread() == 0) fabric.expect(seen == value, "the neighbour's value of this call");
+      if (fabric.thread() == 0) expect(fabric, seen == value, "the neighbour's value of this call");
       if (barrier.sync(fabric) != WaitStatus::ok) return WaitStatus::aborted;  // all have read
     }
     return WaitStatus::ok;

@@ -22,7 +22,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
     send(fabric, block, right, 0, 1);
     const WaitStatus status = barrier.sync(fabric);
     if (status == WaitStatus::ok && fabric.thread() == 0)
-      fabric.expect(fabric.local(block)[0] == 1, "the block is full");
+      expect(fabric, fabric.local(block)[0] == 1, "the block is full");
     return status;
   });
 }

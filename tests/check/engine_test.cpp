@@ -26,7 +26,7 @@ TEST(Body, StackOverflowIsCaughtAndNamed) {
   for (int again = 0; again < 3; ++again) {  // the process goes on, and can be caught again
     const Report report = explore(options_for(2), [](model::Team& team) {
       (void)team.lane([](auto& fabric) {
-        if (fabric.rank() == Rank{1}) fabric.expect(deep(100'000) >= 0);
+        if (fabric.rank() == Rank{1}) expect(fabric, deep(100'000) >= 0);
       });
     });
     ASSERT_TRUE(report.has(Kind::body)) << told(report);
@@ -102,7 +102,7 @@ TEST(Data, MovesAsOnAnyFabric) {
         auto back = fabric.template tile<int, 2, 2>();
         fabric.load(back, to, Box{1, 3, 2, 2});
         back.each([&](auto row, auto col, int v) {
-          fabric.expect(v == static_cast<int>(10 * row + col), "the tile came back");
+          expect(fabric, v == static_cast<int>(10 * row + col), "the tile came back");
         });
       });
     });

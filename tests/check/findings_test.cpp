@@ -20,7 +20,7 @@ Program message(Order notify, Order wait) {
         fabric.notify(ready[0], Rank{1}, 1, NotifyOp::set, notify);
       } else if (fabric.rank() == Rank{1}) {
         if (fabric.wait(ready[0], Compare::ge, 1, wait) != WaitStatus::ok) return;
-        fabric.expect(fabric.local(data)[0] == 7, "the message has arrived");
+        expect(fabric, fabric.local(data)[0] == 7, "the message has arrived");
       }
     });
   };
@@ -168,6 +168,20 @@ TEST(Race, SourceOfAnAsynchronousPutNeedsFlush) {
   EXPECT_VERDICT(explore(options_for(2, Profile::rdma), program(true)), certified);
 }
 
+// The cause is told before what it led to.
+TEST(Order, ARaceComesBeforeTheExpectationThatItBroke) {
+  const Report report = explore(options_for(2), [](model::Team& team) {
+    const auto data = *team.window<int>({1}, "data");
+    (void)team.lane([&](auto& fabric) {
+      if (fabric.rank() == Rank{0}) expect(fabric, false, "the neighbour's number");
+      if (fabric.rank() == Rank{1}) fabric.local(data)[0] = 7;
+      if (fabric.rank() == Rank{0}) fabric.address(data, Rank{1})[0] = 8;
+    });
+  });
+  ASSERT_TRUE(report.has(Kind::expect)) << told(report);
+  EXPECT_EQ(report.findings.front().kind, Kind::race) << told(report);
+}
+
 TEST(Clobber, SetsByTwoWriters) {
   const Report report = explore(options_for(3), [](model::Team& team) {
     const Signals cell = *team.signals(1);
@@ -194,6 +208,18 @@ TEST(Deadlock, NamesTheCellAndWhatItIs) {
 }
 
 // A value that comes and goes may be missed.
+TEST(Vacuous, ABodyThatNothingCanGoWrongInSaysSo) {
+  const auto said = [](const Program& program) { return explore(options_for(2), program).bound; };
+  EXPECT_NE(said([](model::Team&) {}).find("vacuous"), std::string::npos);
+  EXPECT_NE(
+      said([](model::Team& team) { (void)team.lane([](auto& f) { f.flush(); }); }).find("vacuous"),
+      std::string::npos);
+  EXPECT_EQ(said([](model::Team& team) {
+              (void)team.lane([](auto& fabric) { expect(fabric, true, "something"); });
+            }),
+            "");
+}
+
 TEST(Deadlock, AnEqualityMayBeMissed) {
   const Report report = explore(options_for(2), [](model::Team& team) {
     const Signals cell = *team.signals(1);
@@ -207,6 +233,7 @@ TEST(Deadlock, AnEqualityMayBeMissed) {
     });
   });
   EXPECT_FINDS(report, deadlock);
+  EXPECT_NE(report.findings[0].missing.find("has passed"), std::string::npos);
 }
 
 TEST(StalePass, ABarrierThatWaitsForOneOfTwo) {

@@ -56,6 +56,16 @@ TEST(Leaves, ASearchAgreesWithTheCertificate) {
   EXPECT_VERDICT(explore(options, only<EpochBarrier>()), complete);
 }
 
+// On a profile that needs a long search, what a few schedules show is found before it.
+TEST(Bounds, QuickLeavesTheLongSearchOut) {
+  Options options = options_for(6, Profile::direct, 3);
+  options.quick = true;
+  const Report report = explore(options, only<CounterBarrier>());
+  EXPECT_VERDICT(report, bounded);
+  EXPECT_TRUE(report.unfinished);
+  EXPECT_LT(report.executions, 1000U);
+}
+
 TEST(Bounds, TooManyExecutionsAreSaidToBeBounded) {
   Options options = options_for(5, Profile::direct, 2);
   options.executions = 100;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -85,6 +86,46 @@ TEST(CheckCommand, SaysWhatIsWrongWithItsArguments) {
       "packet_exchange, and those of muster check --list");
   EXPECT_EQ(refusal({"cost", "epoch_barrier", "--profile", "tso"}),
             "muster cost: --profile is 'tso'; it must be sc, direct or rdma");
+}
+
+// What only builds with the tests have is named, where a release lacks it.
+TEST(CheckCommand, GroupsOfTheTestsAreHintedAt) {
+  for (const std::string group : {"broken", "self_clearing"})
+    EXPECT_EQ(refusal({"check", group + "/no_such"}),
+              "muster check: there is no check '" + group + "/no_such' in this build; those of " +
+                  group +
+                  "/ are in builds with the tests (./dev build, then build/dev/bin/muster)");
+}
+
+// A ring one slot too shallow fails on every profile, for few chunks and for many, at once.
+TEST(CheckCommand, ARingOneSlotTooShallowIsRefutedOnEveryProfile) {
+  for (const std::string chunks : {"4", "5", "6", "7", "8", "12", "16"}) {
+    Command command(muster({"check", "broken/ring_one_slot_too_shallow", "--calls", chunks}));
+    EXPECT_EQ(command.wait(), 1) << command.err();
+    for (const std::string profile : {"sc     ", "direct ", "rdma   "})
+      EXPECT_EQ(count(command.out(), "  " + profile + "REFUTED: race"), 1) << command.out();
+  }
+}
+
+// A search that would take too long ends with what is known: after so many seconds, or by Ctrl-C.
+TEST(CheckCommand, ALimitOrAnInterruptEndsInBounded) {
+  const std::vector<std::string> words = {
+      "check",     "counter_barrier", "-n",           "8",         "--calls", "4",
+      "--profile", "direct",          "--executions", "1000000000"};
+  std::vector<std::string> limited = words;
+  limited.insert(limited.end(), {"--seconds", "0.5"});
+  Command after(muster(limited));
+  EXPECT_EQ(after.wait(), 3) << after.err();
+  EXPECT_EQ(count(after.out(), "  direct bounded: stopped after "), 1) << after.out();
+  EXPECT_EQ(count(after.out(), "0.5 s (--seconds asks for more)"), 1) << after.out();
+  std::vector<std::string> unlimited = words;
+  unlimited.insert(unlimited.end(), {"--seconds", "0"});
+  Command interrupted(muster(unlimited));
+  ASSERT_TRUE(interrupted.has_written("counter_barrier: 8 ranks"));
+  interrupted.signal(SIGINT);
+  EXPECT_EQ(interrupted.wait(), 3) << interrupted.err();
+  EXPECT_EQ(count(interrupted.out(), "  direct bounded: stopped after "), 1) << interrupted.out();
+  EXPECT_EQ(count(interrupted.out(), ", interrupted"), 1) << interrupted.out();
 }
 
 // What is lost is never success, and no output is worth a crash.

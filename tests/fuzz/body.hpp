@@ -73,7 +73,7 @@ class Runner {
     const Counter counter = places_.rows.epoch(fabric_.lane());
     switch (op.kind) {
       case Kind::store: fabric_.local(window)[op.to] = op.value; break;
-      case Kind::load: log_.push_back(fabric_.local(window)[op.from]); break;
+      case Kind::load: log_.emplace_back(fabric_.local(window)[op.from]); break;
       case Kind::read_counter: log_.push_back(fabric_.counter(counter)); break;
       case Kind::write_counter: fabric_.set_counter(counter, op.value); break;
       case Kind::put: fabric_.put(window, peer, op.to, window, op.from, op.count); break;
@@ -139,7 +139,7 @@ void run_rank(Team& team, const Program& program, Record&& record) {
   const auto look = team.lane([&](auto& fabric) {
     if (fabric.thread() != 0) return;
     for (std::uint32_t i = 0; i < program.elements; ++i) {
-      end.push_back(fabric.local(places.window)[i]);
+      end.emplace_back(fabric.local(places.window)[i]);
     }
   });
   if (!look) return;

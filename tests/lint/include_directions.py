@@ -15,7 +15,7 @@ import sys
 LAYERS = [
     (r"include/muster/(types|half|reduce)\.hpp", "types"),
     (r"include/muster/result\.hpp", "result"),
-    (r"include/muster/(fabric|hints)\.hpp", "fabric"),
+    (r"include/muster/(expect|fabric|hints)\.hpp", "fabric"),
     (r"include/muster/transfer(\.hpp|/.*)", "transfer"),
     (r"include/muster/barrier(\.hpp|/.*)", "barrier"),
     (r"include/muster/(collective|handoff|packet)(\.hpp|/.*)", "collective"),

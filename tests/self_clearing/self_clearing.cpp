@@ -97,7 +97,7 @@ void broadcast(Team& team, std::uint32_t calls) {
       } else if (fabric.thread() == 0) {
         status = fabric.wait(there, Compare::ge, grows(reset) ? call : 1);
         if (status == WaitStatus::ok)
-          fabric.expect(fabric.local(inbox)[0] == static_cast<int>(call), "this call's value");
+          expect(fabric, fabric.local(inbox)[0] == static_cast<int>(call), "this call's value");
         if (reset != Reset::set_late) clear(fabric, reset, there, 1);
         fabric.notify(read.from(fabric.lane(), fabric.rank()), root, call, NotifyOp::set);
         if (reset == Reset::set_late) clear(fabric, reset, there, 1);
@@ -131,7 +131,7 @@ void reduce_scatter(Team& team, std::uint32_t calls) {
       if (fabric.thread() == 0) {
         status = fabric.wait(parts, Compare::ge, grows(reset) ? call * peers : peers);
         if (status == WaitStatus::ok)
-          fabric.expect(fabric.local(sum)[0] == static_cast<int>(call * peers), "the sum");
+          expect(fabric, fabric.local(sum)[0] == static_cast<int>(call * peers), "the sum");
         fabric.local(sum)[0] = 0;
         if (reset != Reset::set_late) clear(fabric, reset, parts, peers);
       }

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "muster/expect.hpp"
+
 namespace muster {
 namespace {
 
@@ -27,6 +29,13 @@ TEST(CountingFabric, RecordsDepositsAndAppliesThoseToItself) {
   EXPECT_EQ(fabric.test(signal, Compare::gt, 7), WaitStatus::pending);
   fabric.forget();
   EXPECT_EQ(fabric.count(Op::notify), 0);
+}
+
+// The text that is checked ships: elsewhere than on the model an expectation is nothing.
+TEST(CountingFabric, ExpectIsNothing) {
+  CountingFabric fabric(2, Rank{0});
+  expect(fabric, false, "never looked at");
+  EXPECT_TRUE(fabric.log().empty());
 }
 
 TEST(CountingFabric, CountsTheBytesOfTransfersBetweenRanksAlone) {

@@ -71,13 +71,15 @@ struct Options {
   Strategy strategy = Strategy::search;
   std::uint64_t seed = 1;                   // random and pct
   std::uint64_t executions = 2'000'000;     // at most; above that the verdict is `bounded`
-  std::uint64_t steps = 20'000'000;         // of one execution, before it counts as a loop
+  std::uint64_t steps = 5'000'000;          // of one execution, before it counts as a loop
   std::uint32_t expire = 0;                 // at most so many waits of an execution expire
   bool certificate = true;                  // false: search even where condition D holds
   std::string replay{};                     // choices of Report::replay: run only this execution
   std::map<std::string, Change> changes{};  // by Site::key
   bool trace = false;                       // keep the events of the failing execution
+  bool quick = false;                       // no exhaustive search: a certificate, a few schedules
   std::function<void(std::uint64_t executions)> progress{};  // called now and then in a long run
+  std::function<bool()> halt{};  // asked now and then, in long executions too: bounded where true
 };
 
 // An operation in the source of a protocol.
@@ -126,8 +128,10 @@ struct Report {
   std::uint64_t executions = 0;   // explored to their end (leaves of the search)
   std::uint64_t dropped = 0;      // abandoned: a deferred wait's deposit never came
   std::uint64_t steps = 0;        // operations of the model in all executions
-  std::string bound;              // for `bounded`: what was left out
+  std::string bound;              // what was left out; what is vacuous
   std::string why_search;         // why no certificate, empty where there is one
+  bool polls = false;             // a poll that sees nothing new was not answered so without end
+  bool unfinished = false;        // Options::quick: more would be explored without it
   std::vector<Finding> findings;  // of the first failing execution; the first one is the verdict's
   std::vector<Event> events;      // of the failing execution, with Options::trace
   std::string replay;             // choices that reproduce the failing execution

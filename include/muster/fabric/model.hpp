@@ -12,6 +12,7 @@
 #include <source_location>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "muster/fabric.hpp"
@@ -43,27 +44,56 @@ struct Span {
 
 class Fabric;
 
-// An element of a window. Reading and writing it is recorded, and executed on the real memory; it
-// is reported at `where`, the call of local() or address() that it comes from.
+// An element of a window, which is what view[i] names while its expression lasts. It is read where
+// it is converted to T and written where it is assigned to, as T& is on a host, and each access is
+// recorded there; it is reported at `where`, the call of local() or address() that it comes from.
+//
+// What would be read or written at another place than on a host does not compile: an element has no
+// name of its own (`auto v = view[i]` would be a copy there and is no copy here: name the type),
+// and nothing refers to it (`const T& v = view[i]`, a parameter of that type, &view[i], iterators).
 template <class T>
 class Ref {
  public:
   Ref(Fabric* fabric, Rank rank, Span span, Where where)
       : fabric_(fabric), rank_(rank), span_(span), where_(where) {}
-  Ref(const Ref&) = default;
+  Ref(const Ref&) = delete;
+  Ref(Ref&&) = delete;
+  ~Ref() = default;
 
-  operator T() const;  // NOLINT: stands for the element
-  // NOLINTBEGIN(misc-unconventional-assign-operator, bugprone-unhandled-self-assignment)
-  // What is assigned to is the element, which is no part of this object.
-  const Ref& operator=(T value) const;
-  const Ref& operator=(const Ref& other) const { return *this = static_cast<T>(other); }
-  // NOLINTEND(misc-unconventional-assign-operator, bugprone-unhandled-self-assignment)
-  const Ref& operator+=(T value) const { return *this = static_cast<T>(T(*this) + value); }
-  const Ref& operator-=(T value) const { return *this = static_cast<T>(T(*this) - value); }
-  const Ref& operator*=(T value) const { return *this = static_cast<T>(T(*this) * value); }
-  const Ref& operator++() const { return *this += T(1); }
+  operator T() &&;  // NOLINT: stands for the element
+  operator T() const& = delete;
+  // Taken, and refused, where something is to refer to the element.
+  template <class U>
+  requires std::is_same_v<U, T>
+  operator const U&() && = delete;  // NOLINT: see above
+
+  // They return nothing: on a host it would be the element, to be read again.
+  // NOLINTBEGIN(misc-unconventional-assign-operator, cppcoreguidelines-c-copy-assignment-signature)
+  void operator=(T value) &&;
+  void operator=(const Ref&) && = delete;
+  void operator=(Ref&& other) && { std::move(*this) = T(std::move(other)); }
+  void operator=(T value) const& = delete;
+  // NOLINTEND(misc-unconventional-assign-operator, cppcoreguidelines-c-copy-assignment-signature)
+  void operator+=(T value) && {
+    change([&](T old) { return static_cast<T>(old + value); });
+  }
+  void operator-=(T value) && {
+    change([&](T old) { return static_cast<T>(old - value); });
+  }
+  void operator*=(T value) && {
+    change([&](T old) { return static_cast<T>(old * value); });
+  }
+  void operator++() && {
+    change([&](T old) { return static_cast<T>(old + T(1)); });
+  }
+  void operator--() && {
+    change([&](T old) { return static_cast<T>(old - T(1)); });
+  }
 
  private:
+  template <class Next>
+  void change(Next&& next);
+
   Fabric* fabric_;
   Rank rank_;
   Span span_;
@@ -238,7 +268,7 @@ class Fabric {
   // For check::barrier_call and the bodies of checks; see muster/check.hpp.
   void enter_call(std::uint32_t barrier, Reach reach = Reach::lane, Where where = Where::current());
   void leave_call(std::uint32_t barrier, WaitStatus status, Where where = Where::current());
-  void expect(bool holds, std::string_view what = "expectation", Where where = Where::current());
+  void expectation(bool holds, std::string_view what, Where where);  // muster::expect
   void outcome(std::uint64_t value);
 
   // Records the access by this thread and returns where the bytes are. A span outside its segment
@@ -262,6 +292,8 @@ class Fabric {
                   Box box, std::int64_t tile_rows, std::int64_t tile_cols, Move move, Where where);
   bool check_box(std::int64_t rows, std::int64_t cols, Box box, std::int64_t tile_rows,
                  std::int64_t tile_cols, const char* outside, Where where);
+  // The sum of what is added depends on the order of adding.
+  void inexact();
   // One element of a tile operation: returns the bytes in the window.
   void* move_element(Span span, Rank peer, Move move);
   bool check_run(Span window, std::uint32_t team, std::int64_t at, std::int64_t count,
@@ -402,18 +434,24 @@ class Team {
 // ----------------------------------------------------------------------------------
 
 template <class T>
-Ref<T>::operator T() const {
+Ref<T>::operator T() && {
   static_assert(std::is_trivially_copyable_v<T>);
   return *static_cast<const T*>(fabric_->touch(rank_, span_, Access::read, where_));
 }
 
 // NOLINTBEGIN(misc-unconventional-assign-operator): see its declaration
 template <class T>
-const Ref<T>& Ref<T>::operator=(T value) const {
+void Ref<T>::operator=(T value) && {
   *static_cast<T*>(fabric_->touch(rank_, span_, Access::write, where_)) = value;
-  return *this;
 }
 // NOLINTEND(misc-unconventional-assign-operator)
+
+template <class T>
+template <class Next>
+void Ref<T>::change(Next&& next) {
+  const T old = *static_cast<const T*>(fabric_->touch(rank_, span_, Access::read, where_));
+  *static_cast<T*>(fabric_->touch(rank_, span_, Access::write, where_)) = next(old);
+}
 
 template <class T>
 Ref<T> View<T>::operator[](std::int64_t index) const {
@@ -483,6 +521,7 @@ void Fabric::move_tile(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box 
   const Span whole = {window.segment, window.offset, window.size(), sizeof(T)};
   if (!begin_move(whole, window.team, window.rows, window.cols, peer, box, R, C, move, where))
     return;
+  if (!std::is_integral_v<T> && move == Move::remote_add) inexact();
   tile.each([&](std::int64_t row, std::int64_t col, T& element) {
     const bool inside = row < box.rows && col < box.cols;
     const bool loads = move == Move::load || move == Move::remote_load;

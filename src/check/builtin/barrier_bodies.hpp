@@ -56,7 +56,8 @@ class Exchange {
     each_of_reach(fabric, [&](Rank rank, Lane lane) {
       if (rank == fabric.rank()) return;
       const std::uint32_t seen = fabric.local(inbox_)[inbox_at(fabric, call, rank, lane)];
-      fabric.expect(seen == number(rank, lane, call), "the inbox holds this call's numbers");
+      muster::expect(fabric, seen == number(rank, lane, call),
+                     "the inbox holds this call's numbers");
     });
   }
 
@@ -83,7 +84,8 @@ class Exchange {
       else
         fabric.remote_load(tile, own_, rank, box);
       tile.each([&](std::int64_t, std::int64_t, std::uint32_t seen) {
-        fabric.expect(seen == expected(rank, lane), "a peer's own window holds its number");
+        muster::expect(fabric, seen == expected(rank, lane),
+                       "a peer's own window holds its number");
       });
     });
   }

@@ -50,7 +50,8 @@ struct Passing {
     const WaitStatus status = by_one(fabric, [&] { return handoff.take(fabric); });
     if (status != WaitStatus::ok) return status;
     if (fabric.thread() + 1 == fabric.threads())
-      fabric.expect(
+      muster::expect(
+          fabric,
           fabric.local(inbox)[fabric.lane().value] == number(from, fabric.lane().value, call),
           "the data of this round");
     return by_one(fabric, [&] {

@@ -28,8 +28,8 @@ void launches(muster::model::Team& team, std::uint32_t lanes, std::uint32_t call
             fabric, [&] { return barrier.sync(fabric); }, launch, reach);
         if (met != WaitStatus::ok) return;
         for (std::uint32_t lane = fabric.thread(); lane < running; lane += fabric.threads())
-          fabric.expect(fabric.local(board)[board.at(call % 2, lane)] == call + 1,
-                        "each lane's element holds this call's number");
+          muster::expect(fabric, fabric.local(board)[board.at(call % 2, lane)] == call + 1,
+                         "each lane's element holds this call's number");
       }
     });
     round += calls;

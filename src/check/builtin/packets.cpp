@@ -40,7 +40,8 @@ void exchange_all(muster::model::Team& team, std::uint32_t lanes, std::uint32_t 
         status = worst(status, one);
         if (one != WaitStatus::ok) continue;
         theirs.each([&](std::int64_t, std::int64_t col, std::int32_t element) {
-          fabric.expect(element == value(peer, call, col), "the tile holds this call's numbers");
+          muster::expect(fabric, element == value(peer, call, col),
+                         "the tile holds this call's numbers");
         });
       }
       if (exchange.end(fabric, flag, status) != WaitStatus::ok) return;

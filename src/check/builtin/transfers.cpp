@@ -61,8 +61,8 @@ void expect_from(F& fabric, Ints target, Rank rank, std::uint32_t call) {
   each_own(fabric, [&](std::int64_t i) {
     const std::int64_t index = rows * cols - 1 - i;
     const std::int64_t row = fabric.lane().value * rows + index / cols;
-    fabric.expect(
-        fabric.local(target)[target.at(row, 1 + index % cols)] == value(rank, call, index),
+    muster::expect(
+        fabric, fabric.local(target)[target.at(row, 1 + index % cols)] == value(rank, call, index),
         "the region holds this call's numbers");
   });
 }
@@ -208,7 +208,8 @@ MUSTER_CHECK(remote_add, {.ranks = 3,
       for (std::uint32_t rank = 0; rank < fabric.size(); ++rank)
         if (Rank{rank} != fabric.rank()) total += value(Rank{rank}, call, 0);
       if (fabric.thread() == 0)
-        fabric.expect(
+        muster::expect(
+            fabric,
             fabric.local(ends.target)[ends.target.at(fabric.lane().value * rows, 1)] == total,
             "the sum of all peers' numbers");
       if (tail.sync(fabric, muster::use::exit) != WaitStatus::ok) return;

@@ -1,0 +1,107 @@
+#include "check/mirror.hpp"
+
+#include <fmt/format.h>
+
+#include "check/sites.hpp"
+
+namespace muster::check::engine {
+
+Mirror::Mirror(const Record& original) : original_(original) {
+  for (const auto& depositors : original.depositors()) {
+    std::vector<Name>& names = names_.emplace_back();
+    std::vector<std::uint32_t> made;
+    for (const std::uint32_t thread : depositors) {
+      if (thread >= made.size()) made.resize(thread + 1);
+      names.push_back({thread, made[thread]++});
+    }
+  }
+}
+
+void Mirror::deposited(Execution& run, std::uint32_t cell) {
+  if (cell >= here_.size()) here_.resize(cell + 1);
+  const Cell& there = run.cell(cell);
+  const std::uint32_t thread = there.deposits[there.count - 1].thread;
+  if (thread >= here_[cell].size()) here_[cell].resize(thread + 1);
+  here_[cell][thread].push_back(there.count - 1);
+}
+
+// The deposits of the answer, as they are numbered here; false where one has not come.
+bool Mirror::find_set(Execution& run, const Thread& thread, const Answer& answer) {
+  const PendingRead& read = thread.read;
+  if (answer.look >= read.looks.size() || read.looks[answer.look].cell != answer.cell) return false;
+  set_.clear();
+  bool all = true;
+  answer.set.each([&](std::uint32_t at) {
+    const Name name = names_[answer.cell][at];
+    const bool is_here = answer.cell < here_.size() && name.thread < here_[answer.cell].size() &&
+                         name.number < here_[answer.cell][name.thread].size();
+    if (is_here)
+      set_.add(here_[answer.cell][name.thread][name.number]);
+    else
+      all = false;
+  });
+  const Look& look = read.looks[answer.look];
+  const bool waits = read.kind != ReadKind::test && read.kind != ReadKind::read;
+  return all && look.must.within(set_) &&
+         (!waits || satisfies(run.cell(look.cell).value(set_), look.compare, look.value));
+}
+
+Decision Mirror::pick(Execution& run) {
+  auto& threads = run.threads();
+  next_.resize(threads.size());
+  for (std::size_t i = threads.size(); i-- > 0;) {
+    const Thread& thread = threads[i];
+    if (thread.state != ThreadState::reading) continue;
+    const auto& answers = original_.answers(thread.id);
+    if (next_[i] == answers.size()) continue;
+    const Answer& answer = answers[next_[i]];
+    if (!answer.expires && !find_set(run, thread, answer)) continue;
+    ++next_[i];
+    if (answer.expires) return {Decision::Action::expire, thread.id, 0, nullptr};
+    return {Decision::Action::take, thread.id, answer.look, &set_};
+  }
+  return {};
+}
+
+namespace {
+
+std::string told(const Did* did) {
+  if (did == nullptr) return "has ended";
+  return fmt::format("is at the {} at {}", did->operation, short_place(did->where));
+}
+
+std::string in_words(Execution& run, const Record::Difference& difference) {
+  const std::string who = run.name_of_thread(run.threads()[difference.thread]);
+  const Did* here = difference.here;
+  const Did* there = difference.there;
+  if (here != nullptr && there != nullptr && told(here) == told(there))
+    return fmt::format("the {} of {} at {} is another one, or sees something else", here->operation,
+                       who, short_place(here->where));
+  return fmt::format("{} {}, and {} otherwise", who, told(here), told(there));
+}
+
+}  // namespace
+
+std::string what_is_undetermined(Execution& run) {
+  const Record original = run.recorded();
+  const Memory memory = run.memory();
+  const auto outcome = run.outcome();
+  const Sensitivity sensitivity = run.sensitivity();
+  const Groups groups = run.groups();
+  Mirror mirror(original);
+  run.reverse(true);
+  const Ending ending = run.run(mirror);
+  run.reverse(false);
+  // What is known over all executions is known from those in the usual order.
+  run.sensitivity() = sensitivity;
+  run.groups() = groups;
+  const char* const how = " when ranks, lanes and threads run in the opposite order";
+  if (const auto difference = original.difference(run.recorded()))
+    return in_words(run, *difference) + how;
+  if (ending != Ending::done || !run.findings().empty() || run.outcome() != outcome)
+    return fmt::format("it ends otherwise{}", how);
+  const std::string place = run.first_difference(memory);
+  return place.empty() ? place : fmt::format("{} holds another value{}", place, how);
+}
+
+}  // namespace muster::check::engine

@@ -1,0 +1,65 @@
+// What the threads of an execution did and what their reads were answered with, so that another
+// execution can be given the same answers and be compared.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <source_location>
+#include <vector>
+
+#include "check/bits.hpp"
+
+namespace muster::check::engine {
+
+// An operation of a thread. `with` sums up its arguments and what it saw.
+struct Did {
+  const char* operation = "";
+  std::source_location where;
+  std::uint64_t time = 0;
+  std::uint64_t with = 0;
+  [[nodiscard]] bool same_as(const Did& other) const;
+};
+
+// How a read was answered: from which of its cells, and with which deposits there, numbered as they
+// came in this execution.
+struct Answer {
+  bool expires = false;
+  std::uint32_t look = 0;
+  std::uint32_t cell = 0;
+  Bits set;
+};
+
+class Record {
+ public:
+  void begin(std::size_t threads);
+  void did(std::uint32_t thread, const char* operation, std::source_location where);
+  // Adds to what the thread's last operation did it with.
+  void with(std::uint32_t thread, std::initializer_list<std::uint64_t> values);
+  void deposited(std::uint32_t cell, std::uint32_t thread);
+  void answered(std::uint32_t thread, Answer answer);
+
+  [[nodiscard]] const std::vector<Answer>& answers(std::uint32_t thread) const {
+    return answers_[thread];
+  }
+  // Who made the deposits of each cell, in the order in which they came.
+  [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& depositors() const {
+    return depositors_;
+  }
+
+  // The earliest operation that its thread does not do alike in both; null where it has ended.
+  struct Difference {
+    std::uint32_t thread = 0;
+    const Did* here = nullptr;
+    const Did* there = nullptr;
+  };
+  [[nodiscard]] std::optional<Difference> difference(const Record& other) const;
+
+ private:
+  std::uint64_t time_ = 0;
+  std::vector<std::vector<Did>> did_;
+  std::vector<std::vector<Answer>> answers_;
+  std::vector<std::vector<std::uint32_t>> depositors_;
+};
+
+}  // namespace muster::check::engine
