@@ -72,8 +72,8 @@ MUSTER_CHECK(handoff, {.ranks = 2,
   team.promise_zero(cells);
   (void)team.lanes(lanes, [&](auto& fabric) -> WaitStatus {
     const Passing passing{Handoff(muster::Signals{cells[2 * fabric.lane().value], 2}), inbox};
-    const Rank right = right_of(fabric);
-    const Rank left = left_of(fabric);
+    const Rank right = muster::right_of(fabric);
+    const Rank left = muster::left_of(fabric);
     for (std::uint32_t call = 0; call < calls; ++call) {
       const WaitStatus sent = passing.send(fabric, right, call);
       if (sent != WaitStatus::ok) return sent;

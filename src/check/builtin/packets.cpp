@@ -33,9 +33,9 @@ void exchange_all(muster::model::Team& team, std::uint32_t lanes, std::uint32_t 
       const std::uint32_t flag = exchange.begin(fabric);
       WaitStatus status = WaitStatus::ok;
       for (std::uint32_t step = 1; step < fabric.size(); ++step)
-        exchange.put(fabric, flag, right_of(fabric, step), mine);
+        exchange.put(fabric, flag, muster::right_of(fabric, step), mine);
       for (std::uint32_t step = 1; step < fabric.size(); ++step) {
-        const Rank peer = right_of(fabric, step);
+        const Rank peer = muster::right_of(fabric, step);
         const WaitStatus one = exchange.wait(fabric, flag, peer, theirs);
         status = worst(status, one);
         if (one != WaitStatus::ok) continue;

@@ -78,10 +78,10 @@ void put_barrier(muster::model::Team& team, std::uint32_t lanes, std::uint32_t c
     for (std::uint32_t call = 0; call < calls; ++call) {
       fill(fabric, ends.source, call);
       fabric.converge();
-      muster::put<1, 2>(fabric, transfer, right_of(fabric), path);
+      muster::put<1, 2>(fabric, transfer, muster::right_of(fabric), path);
       fabric.converge();
       if (barrier.sync(fabric) != WaitStatus::ok) return;
-      expect_from(fabric, ends.target, left_of(fabric), call);
+      expect_from(fabric, ends.target, muster::left_of(fabric), call);
       fabric.flush();  // before the next put of the same bytes (contract 8)
       if (tail.sync(fabric, muster::use::exit) != WaitStatus::ok) return;
     }
@@ -97,7 +97,7 @@ void barrier_get(muster::model::Team& team, std::uint32_t lanes, std::uint32_t c
   (void)team.lanes(lanes, [&](auto& fabric) {
     const auto transfer =
         *make_transfer(ends.target, ends.source, region_of(fabric.lane()), chunks);
-    const Rank right = right_of(fabric);
+    const Rank right = muster::right_of(fabric);
     for (std::uint32_t call = 0; call < calls; ++call) {
       fill(fabric, ends.source, call);
       if (barrier.sync(fabric) != WaitStatus::ok) return;
@@ -160,8 +160,8 @@ MUSTER_CHECK(put_signal, {.ranks = 3,
     using namespace muster;
     const auto transfer =
         *make_transfer(ends.target, ends.source, region_of(fabric.lane()), chunks);
-    const Rank right = right_of(fabric);
-    const Rank left = left_of(fabric);
+    const Rank right = muster::right_of(fabric);
+    const Rank left = muster::left_of(fabric);
     for (std::uint32_t call = 0; call < calls; ++call) {
       fill(fabric, ends.source, call);
       fabric.converge();
@@ -203,7 +203,7 @@ MUSTER_CHECK(remote_add, {.ranks = 3,
       fabric.converge();
       // The lane together, so not for_each_peer, which strides over its threads.
       for (std::uint32_t step = 1; step < fabric.size(); ++step)
-        muster::remote_add<2, 2>(fabric, transfer, right_of(fabric, step));
+        muster::remote_add<2, 2>(fabric, transfer, muster::right_of(fabric, step));
       if (barrier.sync(fabric) != WaitStatus::ok) return;
       for (std::uint32_t rank = 0; rank < fabric.size(); ++rank)
         if (Rank{rank} != fabric.rank()) total += value(Rank{rank}, call, 0);
