@@ -28,7 +28,9 @@ struct RunOptions {
   std::uint32_t lanes = 8;
 
   // How long a wait may take, and all waits of one call together (a barrier, an exchange, a set-up
-  // call); MUSTER_TIMEOUT (in seconds) overrides it.
+  // call); MUSTER_TIMEOUT (in seconds) overrides it. 100 years at most, which is for ever. Where
+  // another launcher than muster run has started the ranks, they have 30 seconds to find each other,
+  // or less where this is less, or MUSTER_TIMEOUT.
   std::chrono::milliseconds timeout{600'000};
 };
 

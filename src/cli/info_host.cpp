@@ -110,7 +110,8 @@ Section host_section() {
   if (!memory.empty()) section.missing = "shared memory cannot be had: " + memory;
   if (!futex.empty()) section.missing = "a rank cannot sleep: " + futex;
   if (!robust.empty()) section.missing = "ranks cannot see each other end: " + robust;
-  if (!handle.empty()) section.missing = "a launcher cannot see a rank end: pidfd_open: " + handle;
+  if (!handle.empty())
+    section.missing = "pidfd_open: " + handle + " (a launcher waits for its children instead)";
   return section;
 }
 

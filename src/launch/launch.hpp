@@ -50,6 +50,8 @@ inline constexpr int time_limit_status = 124;
 //  - INT, TERM, HUP, QUIT, USR1, USR2, TSTP and CONT are passed on to all ranks; TSTP also stops
 //    the launcher, and a second INT kills the ranks;
 //  - each rank that fails is named on stderr, in one line;
+//  - where pidfd_open is refused (a container's filter, an old kernel) it waits for its children as
+//    such: all is the same, but of ranks that end between two looks the lowest counts as the first;
 //  - children that this process had before, and those of its other threads, are left alone;
 //  - `grace` after a failure, and at the time limit, ranks that still run get TERM, a second
 //    later KILL; so do processes that outlive the ranks.

@@ -29,6 +29,22 @@ bool has_left(const Fd& rank) {
   return rank.is_open() && poll(&end, 1, 0) > 0;
 }
 
+constexpr const char* twice = "is claimed by two processes";
+
+// 0 where the process lives in another pid namespace.
+pid_t pid_of(int connection) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.pid : 0;
+}
+
+Error claimed_twice(std::uint32_t rank, pid_t first, pid_t second) {
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("rank {} {}: pid {} has come as it, and then pid {} (0: a process of "
+                           "another pid namespace)",
+                           rank, twice, first, second)};
+}
+
 class Gathering {
  public:
   Gathering(const LaunchedBy& self, Fd listener)
@@ -50,6 +66,7 @@ class Gathering {
   // Where there are too few descriptors for all: tells also those that are still to come.
   void turn_away(const Error& error, Clock::time_point until);
   [[nodiscard]] std::string missing() const;
+  [[nodiscard]] const std::string& claims() const { return claims_; }
 
  private:
   [[nodiscard]] bool everyone_is_here();
@@ -57,7 +74,7 @@ class Gathering {
   [[nodiscard]] Clock::time_point next_loss() const;
   void accept_all();
   void hear(Fd& guest);
-  [[nodiscard]] std::optional<Error> objection(const Hello& hello) const;
+  [[nodiscard]] std::optional<Error> objection(const Hello& hello, int guest) const;
   void notice_leaving(std::uint32_t rank);
 
   const LaunchedBy& self_;
@@ -69,6 +86,7 @@ class Gathering {
   std::uint32_t come_ = 1;  // rank 0 is here
   std::vector<bool> settled_;
   bool exhausted_ = false;  // no descriptor is left
+  std::string claims_;      // of the last that claimed a rank that is here
 };
 
 bool Gathering::complete(Clock::time_point until) {
@@ -157,9 +175,10 @@ void Gathering::hear(Fd& guest) {
     notice_leaving(hello->rank);
   }
   const std::optional<Error> error =
-      hello ? objection(*hello)
+      hello ? objection(*hello, guest.get())
             : Error{ErrorCode::mismatch, "not a greeting of this version of muster"};
   if (error) {
+    if (error->what.find(twice) != std::string::npos) claims_ = "; " + error->what;
     send_refusal(guest.get(), *error);
     guest.reset();
     return;
@@ -169,8 +188,8 @@ void Gathering::hear(Fd& guest) {
   ++come_;
 }
 
-std::optional<Error> Gathering::objection(const Hello& hello) const {
-  if (hello.job_key != self_.job_key) {
+std::optional<Error> Gathering::objection(const Hello& hello, int guest) const {
+  if (hello.job_key != key_on_the_wire(self_.job_key)) {
     return Error{ErrorCode::invalid_argument, "this is another job"};
   }
   if (hello.ranks != self_.ranks) {
@@ -178,13 +197,14 @@ std::optional<Error> Gathering::objection(const Hello& hello) const {
                                                   "says {}",
                                                   hello.rank, hello.ranks, self_.ranks)};
   }
-  if (hello.rank == 0 || hello.rank >= self_.ranks) {
+  if (hello.rank == 0) return claimed_twice(0, getpid(), pid_of(guest));
+  if (hello.rank >= self_.ranks) {
     return Error{ErrorCode::invalid_argument,
                  fmt::format("rank is {}; who joins rank 0 has a rank from 1 to {}", hello.rank,
                              self_.ranks - 1)};
   }
   if (ranks_[hello.rank].is_open()) {
-    return Error{ErrorCode::invalid_argument, fmt::format("rank {} is there already", hello.rank)};
+    return claimed_twice(hello.rank, pid_of(ranks_[hello.rank].get()), pid_of(guest));
   }
   return std::nullopt;
 }
@@ -281,8 +301,20 @@ std::string Gathering::missing() const {
                      more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-// The name may be taken for a moment, by rank 0 of a job that has not closed it yet.
-Result<Fd> listen_at(const Address& address, std::uint32_t ranks, Clock::time_point until) {
+// Asks whoever listens in the place of rank 0 to let this process in as rank 0. Not open where it
+// cannot be asked.
+Fd ask(const LaunchedBy& self, const Address& address) {
+  Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const auto* name = reinterpret_cast<const sockaddr*>(&address.socket);
+  const bool asked = socket.is_open() && connect(socket.get(), name, address.length) == 0 &&
+                     is_own_user(socket.get()) && send_hello(socket.get(), self);
+  return asked ? std::move(socket) : Fd();
+}
+
+// The name may be taken for a moment, by rank 0 of a job that has not closed it yet; or by another
+// process of this job that claims to be rank 0 and says so when it is asked.
+Result<Fd> listen_at(const LaunchedBy& self, const Address& address, Clock::time_point until) {
+  Fd asked;
   Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket.is_open()) return system_error("cannot make a socket for the other ranks");
   const auto* name = reinterpret_cast<const sockaddr*>(&address.socket);
@@ -293,9 +325,16 @@ Result<Fd> listen_at(const Address& address, std::uint32_t ranks, Clock::time_po
                    "another process listens in the place of rank 0: was the job's rank 0 started "
                    "twice?"};
     }
+    if (!asked.is_open()) asked = ask(self, address);
+    pollfd answered{asked.get(), POLLIN, 0};
+    if (poll(&answered, 1, 10) <= 0) continue;
+    const auto answer = receive_answer(asked.get());
+    if (answer && answer->error && answer->error->what.find(twice) != std::string::npos)
+      return *answer->error;
+    asked.reset();
     std::this_thread::sleep_for(10ms);
   }
-  if (listen(socket.get(), static_cast<int>(ranks)) != 0) {
+  if (listen(socket.get(), static_cast<int>(self.ranks)) != 0) {
     return system_error("cannot listen for the other ranks");
   }
   return socket;
@@ -308,7 +347,7 @@ Result<int> host_rendezvous(const LaunchedBy& self, const Address& address,
                             std::chrono::milliseconds deadline, const Settle& settle) {
   const auto until = Clock::now() + deadline;
   const DescriptorLimit room(self.ranks);
-  auto listener = listen_at(address, self.ranks, until);
+  auto listener = listen_at(self, address, until);
   if (!listener) return listener.error();
   Gathering gathering(self, std::move(*listener));
 
@@ -327,10 +366,11 @@ Result<int> host_rendezvous(const LaunchedBy& self, const Address& address,
     if (error && error->code == ErrorCode::system)
       gathering.turn_away(*error, std::min(until, Clock::now() + for_late_ranks));
     if (error) return give_up(*error);
-    return give_up({ErrorCode::expired, fmt::format("rank 0 waited {} for {} of the {} that {} "
-                                                    "started",
-                                                    in_seconds(deadline), gathering.missing(),
-                                                    self.ranks, name_of(self.launcher))});
+    return give_up(
+        {ErrorCode::expired, fmt::format("rank 0 waited {} for {} of the {} that {} "
+                                         "started{}",
+                                         in_seconds(deadline), gathering.missing(), self.ranks,
+                                         name_of(self.launcher), gathering.claims())});
   }
   step(self.rank, "rendezvous: settle rank 0");
   if (const auto settled = settle(*memory); !settled) return give_up(settled.error());

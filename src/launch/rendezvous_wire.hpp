@@ -34,6 +34,8 @@ struct Hello {
   std::uint32_t ranks = 0;
   std::string job_key;
 };
+// A key as a hello carries it: one that is too long for a message, as its digests.
+[[nodiscard]] std::string key_on_the_wire(const std::string& job_key);
 [[nodiscard]] bool send_hello(int socket, const LaunchedBy& self);
 // No value where it is no hello.
 [[nodiscard]] std::optional<Hello> receive_hello(int socket);

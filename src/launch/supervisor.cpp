@@ -19,6 +19,8 @@ constexpr auto stop_patience = 1s;    // from SIGTERM to SIGKILL
 constexpr auto orphan_patience = 1s;  // the same for processes that outlive the ranks, and before
 constexpr int interrupted_status = 128 + SIGINT;
 
+constexpr int longest_blind = 100;  // milliseconds between two looks at ranks without handles
+
 // What an event belongs to; below these, a rank.
 constexpr std::uint32_t signals_event = ~0U;
 constexpr std::uint32_t relay_event = ~0U - 1;
@@ -60,7 +62,11 @@ Supervisor::Supervisor(const LaunchOptions& options, std::vector<RankProcess> pr
   watch(epoll_.get(), signals_.fd(), signals_event);
   if (relay_ != nullptr) watch(epoll_.get(), relay_->done_fd(), relay_event);
   for (std::uint32_t rank = 0; rank < processes_.size(); ++rank) {
-    watch(epoll_.get(), processes_[rank].handle.get(), rank);
+    if (processes_[rank].handle.is_open()) {
+      watch(epoll_.get(), processes_[rank].handle.get(), rank);
+    } else {
+      has_handles_ = false;
+    }
     alive_.insert(processes_[rank].pid);
   }
   if (options_.timeout > 0ms) time_limit_ = Clock::now() + options_.timeout;
@@ -99,6 +105,8 @@ void Supervisor::wait_for_events(Deadline until) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now());
     timeout = static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1 << 30));
   }
+  // SIGCHLD ends the wait, unless another thread's launcher has taken it.
+  if (!has_handles_ && (timeout < 0 || timeout > longest_blind)) timeout = longest_blind;
   // epoll hands events out in the order in which they came about, which is how we know who failed
   // first when several ranks end between two looks. So all must fit, and be taken in order.
   std::vector<epoll_event> events(processes_.size() + 2);
@@ -113,6 +121,13 @@ void Supervisor::wait_for_events(Deadline until) {
     } else {
       on_end_of(what);
     }
+  }
+  if (!has_handles_) look_for_ends();
+}
+
+void Supervisor::look_for_ends() {
+  for (std::uint32_t rank = 0; rank < processes_.size(); ++rank) {
+    if (processes_[rank].pid != 0 && !processes_[rank].handle.is_open()) on_end_of(rank);
   }
 }
 

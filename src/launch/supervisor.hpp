@@ -20,7 +20,7 @@ namespace muster::launcher {
 
 struct RankProcess {
   pid_t pid = 0;
-  Fd handle;  // a pidfd
+  Fd handle;  // a pidfd; not open where pidfd_open is refused here
 };
 
 // Waits in one place, for the end of ranks, signals, the relay's end and deadlines; nothing polls.
@@ -48,6 +48,8 @@ class Supervisor {
 
   void wait_for_events(Deadline until);
   void on_end_of(std::uint32_t rank);
+  // Those without a handle, of which no event tells.
+  void look_for_ends();
   void report(std::uint32_t rank, int wait_status, bool in_body);
   void on_signals();
   void pass_on(const signalfd_siginfo& info);
@@ -81,6 +83,7 @@ class Supervisor {
   std::map<std::uint32_t, int> codes_;  // of the ranks that failed
   int interrupts_ = 0;
   bool relay_done_ = false;
+  bool has_handles_ = true;
 };
 
 }  // namespace muster::launcher

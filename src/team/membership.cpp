@@ -61,7 +61,7 @@ Result<void> Membership::settle(int fd) {
   return {};
 }
 
-Result<std::shared_ptr<const Job>> Membership::job() {
+Result<std::shared_ptr<const Job>> Membership::job(std::chrono::milliseconds deadline) {
   const std::lock_guard guard(lock_);
   if (job_) {
     if (mark_.is_held()) return job_;
@@ -89,7 +89,7 @@ Result<std::shared_ptr<const Job>> Membership::job() {
     if (!settled) return settled.error();
     return job_;
   }
-  const Result<int> fd = launcher::rendezvous(*self_, create, launcher::join_deadline, settles);
+  const Result<int> fd = launcher::rendezvous(*self_, create, deadline, settles);
   if (!fd) {
     mark_.give_back();
     job_.reset();

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,7 +30,7 @@ class Membership {
   // The job's memory: what the launcher has passed on, or what the ranks agree on among themselves
   // the first time. Every run of the job uses it. This thread holds the rank's mark in it from then
   // on. Errors: those of rendezvous, Job::attach and LifeMark::take.
-  [[nodiscard]] Result<std::shared_ptr<const Job>> job();
+  [[nodiscard]] Result<std::shared_ptr<const Job>> job(std::chrono::milliseconds deadline);
 
  private:
   [[nodiscard]] Result<void> settle(int fd);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +21,7 @@
 #include "launch/binding.hpp"
 #include "launch/environment.hpp"
 #include "launch/launch.hpp"
+#include "launch/rendezvous.hpp"
 #include "team/exit_watch.hpp"
 #include "team/joining.hpp"
 #include "team/membership.hpp"
@@ -48,16 +50,21 @@ bool verifies() {
 #endif
 }
 
+// Longer is for ever: what is counted in nanoseconds ends after some 292 years.
+constexpr std::chrono::milliseconds longest_timeout = std::chrono::hours(24 * 365 * 100);
+
 // MUSTER_TIMEOUT in seconds, where it is set.
 Result<std::chrono::milliseconds> timeout_of(const RunOptions& options) {
   const char* text = std::getenv("MUSTER_TIMEOUT");
-  if (text == nullptr) return options.timeout;
+  if (text == nullptr) return std::min(options.timeout, longest_timeout);
   char* end = nullptr;
   const double seconds = std::strtod(text, &end);
   if (end == text || *end != '\0' || !(seconds > 0) || seconds > 1e9) {
     return Error{
         ErrorCode::invalid_argument,
-        fmt::format("MUSTER_TIMEOUT is \"{}\"; it must be a number of seconds above 0", text)};
+        fmt::format(
+            "MUSTER_TIMEOUT is \"{}\"; it must be a number of seconds above 0 and at most 1e9",
+            text)};
   }
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000) + 1);
 }
@@ -119,7 +126,10 @@ int join_started(host::Membership& membership, const launcher::LaunchedBy& self,
     host::Membership& membership;
     ~EndOfRun() { membership.end_run(); }
   } const end{membership};
-  const auto job = membership.job();
+  // Those who do not come at all are told sooner, unless the user says how long.
+  const bool as_told = std::getenv("MUSTER_TIMEOUT") != nullptr;
+  const auto job =
+      membership.job(as_told ? join.timeout : std::min(join.timeout, launcher::join_deadline));
   if (!job) return report(fmt::format("rank {}", self.rank), job.error()), failed;
   join.rank = self.rank;
   join.marked = true;

@@ -30,7 +30,12 @@ Announcement announcement_of(const std::string& text, bool failed) {
   Announcement made;
   made.digest = digest_of(text);
   made.failed = failed ? 1 : 0;
-  std::memcpy(made.text.data(), text.data(), std::min(text.size(), made.text.size() - 1));
+  // Of a long text both ends: a name may be long, and what it is the name of stands behind it.
+  const std::size_t room = made.text.size() - 1;
+  const std::string shown = text.size() <= room ? text
+                                                : text.substr(0, room / 2 - 5) + " ... " +
+                                                      text.substr(text.size() - room / 2);
+  std::memcpy(made.text.data(), shown.data(), shown.size());
   return made;
 }
 

@@ -104,6 +104,14 @@ TEST(Limits, NoProcessForARank) {
   }
 }
 
+TEST(Limits, ATimeOfCenturiesIsForEver) {
+  for (const Words& words :
+       {Words{MUSTER_RUNNER, "t", "patient"}, under_muster_run({MUSTER_RUNNER, "t", "patient"})}) {
+    Command command(words);
+    EXPECT_EQ(command.wait(), 0) << command.err();
+  }
+}
+
 // A rank that ends the process of all, with code 0.
 TEST(Limits, ExitInAThreadIsNoSuccess) {
   for (const char* how : {"exit", "quick_exit"}) {

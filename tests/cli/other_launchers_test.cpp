@@ -156,6 +156,23 @@ TEST(OtherLaunchers, AnotherNumberOfRanksThanTheProgramAsksFor) {
             "muster: muster run started 3 ranks, and the program asks for 2; 3 it is\n");
 }
 
+// Rank 1 does not come.
+TEST(OtherLaunchers, TheTimeoutIsThatOfTheRendezvousToo) {
+  CommandOptions options{.environment = {{"RANK", "0"},
+                                         {"WORLD_SIZE", "2"},
+                                         {"MASTER_PORT", std::to_string(getpid())},
+                                         {"MUSTER_TIMEOUT", "0.2"}}};
+  Command zero({MUSTER_RUNNER, "alone"}, options);
+  EXPECT_EQ(zero.wait(), 1);
+  EXPECT_EQ(count(zero.err(), "expired: rank 0 waited 0.201 s for rank 1 of the 2 that torchrun"),
+            1)
+      << zero.err();
+  options.environment["MUSTER_TIMEOUT"] = "2e9";
+  Command too_long({MUSTER_RUNNER, "alone"}, options);
+  EXPECT_EQ(too_long.wait(), 2);
+  EXPECT_EQ(count(too_long.err(), "it must be a number of seconds above 0 and at most 1e9"), 1);
+}
+
 TEST(OtherLaunchers, TheVariablesOfSlurmAndTorchrun) {
   const std::string own = std::to_string(getpid());
   struct Case {

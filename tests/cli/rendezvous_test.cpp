@@ -191,15 +191,18 @@ TEST(Rendezvous, WhoDoesNotBelongIsTurnedAwayAndDisturbsNobody) {
   }
   {
     const Fd two = arrive(address, identity(2, 4, key));
-    EXPECT_EQ(answer_to(address, identity(2, 4, key)), "rank 2 is there already");
+    const std::string own = std::to_string(getpid());
+    EXPECT_EQ(answer_to(address, identity(2, 4, key)),
+              "rank 2 is claimed by two processes: pid " + own + " has come as it, and then pid " +
+                  own + " (0: a process of another pid namespace)");
   }
   EXPECT_EQ(answer_to(address, identity(2, 4, "another key")), "this is another job");
   EXPECT_EQ(answer_to(address, identity(2, 5, key)),
             "rank 2 says that the job has 5 ranks, rank 0 says 4");
   EXPECT_EQ(answer_to(address, identity(4, 4, key)),
             "rank is 4; who joins rank 0 has a rank from 1 to 3");
-  EXPECT_EQ(answer_to(address, identity(0, 4, key)),
-            "rank is 0; who joins rank 0 has a rank from 1 to 3");
+  EXPECT_EQ(count(answer_to(address, identity(0, 4, key)), "rank 0 is claimed by two processes: "),
+            1);
   {
     const Fd socket = connect_to(address);
     EXPECT_EQ(send(socket.get(), "hello", 5, MSG_NOSIGNAL), 5);
@@ -211,6 +214,37 @@ TEST(Rendezvous, WhoDoesNotBelongIsTurnedAwayAndDisturbsNobody) {
     processes.push_back(std::make_unique<Process>(rank_of(identity(rank, 4, key))));
   }
   expect_all_share(texts(processes));
+}
+
+TEST(Rendezvous, TwoThatClaimOneRankAreNamedAtOnce) {
+  for (const std::uint32_t rank : {0U, 1U}) {
+    const std::string key = new_key();
+    const Process zero(rank_of(identity(0, 3, key), 3s));
+    const Address address = address_of(identity(0, 3, key), 0);
+    connect_to(address).reset();  // it listens
+    std::optional<Fd> arrived;
+    if (rank == 1) arrived = arrive(address, identity(1, 3, key));
+    const Process second(rank_of(identity(rank, 3, key)));
+    const std::string claim = "rank " + std::to_string(rank) +
+                              " is claimed by two processes: pid " +
+                              std::to_string(rank == 0 ? zero.pid() : getpid()) +
+                              " has come as it, and then pid " + std::to_string(second.pid());
+    const std::string told = second.text();
+    EXPECT_EQ(told.find("invalid_argument: " + claim), 0U) << told;
+    const std::string of_zero = zero.text();
+    EXPECT_NE(of_zero.find(claim), std::string::npos) << of_zero;
+  }
+}
+
+// As TORCHELASTIC_RUN_ID may be.
+TEST(Rendezvous, AKeyMayBeLongerThanAMessage) {
+  const std::string key = new_key() + std::string(10'000, 'k');
+  const Process zero(rank_of(identity(0, 2, key)));
+  const Process other(rank_of(identity(0, 2, key + "x")));
+  const Process one(rank_of(identity(1, 2, key)));
+  const Process guest(rank_of(identity(1, 2, key + "x")));
+  expect_all_share({zero.text(), one.text()});
+  expect_all_share({other.text(), guest.text()});
 }
 
 TEST(Rendezvous, AnotherUserIsTurnedAway) {

@@ -111,6 +111,29 @@ TEST(RunStatus, IsThatOfTheRankThatWasKilledWhateverTheSurvivorsMadeOfIt) {
   }
 }
 
+// In a container that refuses it, or on a kernel without it.
+TEST(RunStatus, IsTheSameWithoutPidfdOpen) {
+  for (const char* refusal : {"pidfd_open=EPERM", "pidfd_open=ENOSYS"}) {
+    const std::vector<std::string> confined{MUSTER_CONFINE, "--refuse", refusal};
+    const auto run = [&](const std::vector<std::string>& words, int status,
+                         const std::string& said) {
+      SCOPED_TRACE(refusal + (" " + words.back()));
+      std::vector<std::string> all = confined;
+      all.insert(all.end(), words.begin(), words.end());
+      Command command(all);
+      EXPECT_EQ(command.wait(), status) << command.err();
+      EXPECT_NE(command.err().find(said), std::string::npos) << command.err();
+    };
+    run({MUSTER_RUNNER, "name"}, 0, "");
+    run({MUSTER_RUNNER, "name", "exit"}, 1, "rank 1 exited with code 0 in the middle of its body");
+    run({MUSTER_RUNNER, "name", "killed", "split"}, 137, "was killed by signal 9 (Killed)");
+    run(run_script({"-n", "3"}, "[ $MUSTER_RANK != 1 ] || exit 3"), 3, "rank 1 exited with code 3");
+    run(run_script({"-n", "2", "--timeout", "0.3"}, "exec sleep 300"), 124, "time limit");
+    run(run_script({"-n", "2", "--grace", "0.1"}, "[ $MUSTER_RANK != 1 ] || exit 3; sleep 300"), 3,
+        "rank 0 still runs");
+  }
+}
+
 TEST(RunStatus, OthersGetTheGraceToEndByThemselves) {
   // Rank 0 goes on until rank 1 has failed, and ends well.
   Command command(run_script(

@@ -9,6 +9,7 @@
 //   muster_runner NAME starts COMMAND   the body has the shell run COMMAND
 //   muster_runner NAME exit|_exit|quick_exit   rank 1 ends so in the middle of its body
 //   muster_runner NAME in-thread HOW    the same with 4 threads as ranks; HOW as above, or stays
+//   muster_runner NAME patient          with the longest time-out that there is; rank 1 comes late
 //   muster_runner NAME lanes            on 2 lanes
 //   muster_runner NAME window MIB       a window of so much on each rank, every page written
 //   muster_runner NAME touches MIB      rank 1 writes so much memory of its own
@@ -139,6 +140,7 @@ int main(int argc, char** argv) {
   const std::string inner = name + "-inner";
   RunOptions options{.ranks = 2};
   if (how == "killed") options.ranks = 4;
+  if (how == "patient") options.timeout = std::chrono::milliseconds::max();
   const std::string what = argc > 3 ? argv[3] : "";
   if (how == "in-thread") options = {.ranks = 4, .as = threads};
   if (how == "threads") options = {.ranks = 4, .as = threads};
@@ -150,6 +152,8 @@ int main(int argc, char** argv) {
     if (how == "brings") return tell(bring(team, what.c_str()));
     if (how == "lanes") return tell(team.lanes(2, [](auto&) {}));
     if (how == "touches" && team.rank() == Rank{1}) touch(std::stol(what));
+    if (how == "patient" && team.rank() == Rank{1})
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
     if (!meet(team, name)) return 1;
     if (how == "within" || how == "threads") return one_run(inner, 3);
     if (how == "forks") return in_child(inner);

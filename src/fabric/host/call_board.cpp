@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <string>
 #include <string_view>
 
 namespace muster::host {
@@ -13,7 +15,15 @@ using Name = std::array<std::uint64_t, CallRecord::name_words>;
 
 Name words_of(const char* name) {
   Name words{};
-  std::memcpy(words.data(), name, std::min(std::strlen(name), sizeof words - 1));
+  const std::size_t length = std::strlen(name);
+  if (length < sizeof words) {
+    std::memcpy(words.data(), name, length);
+    return words;
+  }
+  // Names that differ further behind must differ here: the end is "...", and a digest in hex.
+  const std::string shown =
+      fmt::format("{:.20}...{:016x}", name, std::hash<std::string_view>{}(name));
+  std::memcpy(words.data(), shown.data(), std::min(shown.size(), sizeof words - 1));
   return words;
 }
 
