@@ -79,6 +79,7 @@ void on_every_placement(std::uint32_t lanes, Launch launch) {
                                                 .lanes = 4,
                                                 .bytes = 8U << 20U,
                                                 .deadline = patience(),
+                                                .on_expiry = retry,
                                                 .verify = true}));
     const Board board = make_board(world);
     launch(world, board);

@@ -29,7 +29,7 @@ struct Alone {
   [[nodiscard]] gpu::Operation operation() const { return gpu::Operation{record().operation}; }
   [[nodiscard]] gpu::Cause cause() const { return gpu::Cause{record().cause}; }
   [[nodiscard]] std::uint32_t stop() { return std::atomic_ref(*site.handle().stop).load(); }
-  void retry_after_expiry() { site.handle().retries = 1; }
+  void fail_on_expiry() { site.handle().retries = 0; }
 
   HostSite site;
   HostTeam team;
@@ -37,7 +37,6 @@ struct Alone {
 
 TEST(GpuFailure, AnExpiredBarrierIsRecordedOnce) {
   Alone alone;
-  alone.retry_after_expiry();
   const EpochBarrier barrier(alone.team);
   Fabric fabric = alone.lane();
   EXPECT_EQ(barrier.sync(fabric), WaitStatus::expired);
@@ -57,6 +56,7 @@ TEST(GpuFailure, AnExpiredBarrierIsRecordedOnce) {
 // world was made for that.
 TEST(GpuFailure, AnExpiredWaitFailsTheTeam) {
   Alone alone;
+  alone.fail_on_expiry();
   const EpochBarrier barrier(alone.team);
   Fabric fabric = alone.lane();
   EXPECT_EQ(barrier.sync(fabric), WaitStatus::expired);
@@ -68,6 +68,8 @@ TEST(GpuFailure, AnExpiredWaitFailsTheTeam) {
   EXPECT_EQ(fabric.converge(WaitStatus::ok), WaitStatus::aborted);
   const Signals signals = *alone.team.signals(1);
   EXPECT_EQ(late.wait(signals[0], Compare::ge, 1), WaitStatus::aborted);
+  // The calls of a lane that has failed are not there for its peers.
+  EXPECT_EQ(late.read(barrier.rows().from(Lane{0}, Rank{0})), 1U);
 }
 
 TEST(GpuFailure, HandTakePacketsAndWaitAnyFailTheTeam) {
@@ -90,6 +92,7 @@ TEST(GpuFailure, HandTakePacketsAndWaitAnyFailTheTeam) {
       }};
   for (const Wait wait : waits) {
     Alone alone;
+    alone.fail_on_expiry();
     Fabric fabric = alone.lane();
     EXPECT_EQ(wait(fabric, alone), WaitStatus::expired);
     EXPECT_EQ(alone.stop(), static_cast<std::uint32_t>(WaitStatus::aborted));
@@ -113,7 +116,6 @@ TEST(GpuFailure, ALoopOfTestsEndsWhereTheTeamHasFailed) {
 
 TEST(GpuFailure, HandTakePacketsAndWaitAnyExpire) {
   Alone alone;
-  alone.retry_after_expiry();
   const Signals signals = *alone.team.signals(3);
   Fabric fabric = alone.lane();
   EXPECT_EQ(fabric.hand(signals[0], Rank{1}), WaitStatus::ok);
@@ -246,62 +248,61 @@ TEST(GpuFailure, WrongBoxesAndRuns) {
                    });
 }
 
-// ---- what a kernel looks at that was compiled without checks
+// ---- one call, one deadline: the lane's one thread waits for seven ranks that never come
 
-using Unchecked = gpu::Fabric<gpu::Thread, gpu::Ranks::few, false>;
-
-// Nothing of it is done, the team fails, and the lane's own waits do.
-template <class Mistake>
-void expect_always_refused(gpu::Cause cause, Mistake mistake) {
-  Alone alone(false);
-  auto window = *alone.team.window<float>({8, 8});
-  const Signals signals = *alone.team.signals(1);
-  Unchecked fabric(alone.site.handle(), gpu::Seat{Rank{0}, Lane{0}, 1});
-  for (std::int64_t i = 0; i < window.size(); ++i) fabric.local(window)[i] = static_cast<float>(i);
-  mistake(fabric, window);
-  EXPECT_EQ(alone.operation(), gpu::Operation::transfer);
-  EXPECT_EQ(alone.cause(), cause);
-  EXPECT_EQ(alone.stop(), static_cast<std::uint32_t>(WaitStatus::aborted));
-  EXPECT_EQ(fabric.wait(signals[0], Compare::ge, 1), WaitStatus::invalid);
-  for (std::int64_t i = 0; i < window.size(); ++i) {
-    EXPECT_EQ(fabric.local(window)[i], static_cast<float>(i));
-    EXPECT_EQ(fabric.address(window, Rank{1})[i], 0.0F);
+template <class Call>
+void expect_one_deadline(const char* what, Call call) {
+  constexpr std::chrono::milliseconds deadline{100};
+  HostSite site(8);
+  site.handle().deadline_ns =
+      static_cast<std::uint64_t>(std::chrono::nanoseconds(deadline).count());
+  HostTeam team(site, Rank{0});
+  Fabric fabric(site.handle(), gpu::Seat{Rank{0}, Lane{0}, 1});
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_NE(call(team, fabric), WaitStatus::ok) << what;
+    const auto took = std::chrono::steady_clock::now() - begin;
+    EXPECT_GE(took, deadline) << what;
+    EXPECT_LT(took, 3 * deadline) << what;
   }
 }
 
-TEST(GpuFailure, TransfersAreLookedAtInEveryKernel) {
-  using gpu::Cause;
-  expect_always_refused(Cause::rank, [](Unchecked& fabric, auto window) {
-    fabric.put(window, Rank{2}, 0, window, 0, 4);
+template <class Barrier>
+WaitStatus sync_once(HostTeam& team, Fabric& fabric) {
+  return Barrier(team).sync(fabric);
+}
+
+TEST(GpuFailure, SevenAbsentPeersCostOneDeadline) {
+  expect_one_deadline("epoch", sync_once<EpochBarrier>);
+  expect_one_deadline("credit", sync_once<CreditBarrier>);
+  expect_one_deadline("flip", sync_once<FlipBarrier>);
+  expect_one_deadline("counter", sync_once<CounterBarrier>);
+  expect_one_deadline("dissemination", sync_once<DisseminationBarrier>);
+  expect_one_deadline("system", sync_once<SystemBarrier>);
+  expect_one_deadline("epoch, scoped", [](HostTeam& team, Fabric& fabric) {
+    const EpochBarrier barrier(team);
+    return barrier.scoped(fabric, [](auto& scope) { (void)scope.sync(); });
   });
-  expect_always_refused(Cause::rank, [](Unchecked& fabric, auto window) {
-    fabric.get(window, 0, window, Rank{~0U}, 0, 4);
+  expect_one_deadline("packets", [](HostTeam& team, Fabric& fabric) {
+    const PacketExchange<float, 1, 8> exchange(team);
+    auto tile = fabric.tile<float, 1, 8>();
+    const std::uint32_t flag = exchange.begin(fabric);
+    WaitStatus status = WaitStatus::ok;
+    for (std::uint32_t rank = 1; rank < 8; ++rank)
+      status = worst(status, exchange.wait(fabric, flag, Rank{rank}, tile));
+    return exchange.end(fabric, flag, status);
   });
-  expect_always_refused(Cause::team, [](Unchecked& fabric, auto window) {
-    auto foreign = window;
-    ++foreign.team;
-    fabric.put_async(foreign, Rank{1}, 0, window, 0, 4);
-  });
-  expect_always_refused(Cause::team, [](Unchecked& fabric, auto window) {
-    auto foreign = window;
-    ++foreign.team;
-    fabric.put(window, Rank{1}, 0, foreign, 0, 4);
-  });
-  for (const auto& run : wrong_runs)
-    expect_always_refused(Cause::box, [&](Unchecked& fabric, auto window) {
-      fabric.put(window, Rank{1}, run[0], window, run[1], run[2]);
-      fabric.get_async(window, run[0], window, Rank{1}, run[1], run[2]);
-    });
 }
 
 TEST(GpuFailure, ATransferWithinARankMayNotOverlap) {
   for (const std::int64_t to : {9, 10, 11, 17})
-    expect_always_refused(gpu::Cause::overlap, [&](Unchecked& fabric, auto window) {
-      fabric.put(window, Rank{0}, to, window, 10, 8);
-    });
-  Alone alone(false);
+    expect_refused(gpu::Operation::transfer, gpu::Cause::overlap,
+                   [&](Fabric& fabric, Rows, auto window, auto) {
+                     fabric.put(window, Rank{0}, to, window, 10, 8);
+                   });
+  Alone alone;
   auto window = *alone.team.window<float>({8, 8});
-  Unchecked fabric(alone.site.handle(), gpu::Seat{Rank{0}, Lane{0}, 1});
+  Fabric fabric = alone.lane();
   fabric.local(window)[10] = 5;
   fabric.put(window, Rank{0}, 18, window, 10, 8);
   fabric.put(window, Rank{0}, 2, window, 10, 8);

@@ -1,6 +1,5 @@
 // What every kernel refuses, also one that was compiled without checks: a launch that does not fit
-// its fabric, and transfers outside of windows, of another team or onto themselves. The GPU stays
-// usable after each.
+// its fabric. The GPU stays usable after each.
 #include <cuda_runtime_api.h>
 
 #include "gpu/exchange_host.hpp"
@@ -114,59 +113,8 @@ void grids() {
     expect(fetch(world, met, Rank{rank})[0] == 0, "a lane of rank %u went on", rank);
 }
 
-// ---- transfers
-
-enum class Mistake { rank, team, target, source, overlap };
-
-__global__ void transfer_kernel(const __grid_constant__ gpu::Handle handle, Mistake mistake,
-                                EpochBarrier barrier, WindowRef<float> window,
-                                WindowRef<std::uint32_t> statuses) {
-  gpu::Fabric<gpu::Block<64>> fabric(handle);
-  if (fabric.rank().value == 0) {
-    const std::int64_t size = window.size();
-    WindowRef<float> foreign = window;
-    ++foreign.team;
-    switch (mistake) {
-      case Mistake::rank: fabric.put(window, Rank{2}, 0, window, 0, 8); break;
-      case Mistake::team: fabric.get(window, 0, foreign, Rank{1}, 8, 8); break;
-      case Mistake::target: fabric.put(window, Rank{1}, size - 7, window, 0, 8); break;
-      case Mistake::source: fabric.put(window, Rank{1}, 0, window, 1, size); break;
-      case Mistake::overlap: fabric.put(window, Rank{0}, 0, window, 1, 8); break;
-    }
-  }
-  const WaitStatus status = barrier.sync(fabric);
-  if (fabric.thread() == 0) fabric.local(statuses)[0] = static_cast<std::uint32_t>(status);
-}
-
-void transfers() {
-  const std::vector<std::vector<std::string>> words{{"rank 2: the team has 2"},
-                                                    {"a window of team"},
-                                                    {"8 elements from 57 on", "has 64"},
-                                                    {"64 elements from 1 on", "has 64"},
-                                                    {"8 elements from 1 to 0 overlap"}};
-  for (int number = 0; number < 5; ++number) {
-    gpu::World world = make_world();
-    const EpochBarrier barrier(need(world.rows()));
-    const auto window = need(world.window<float>({8, 8}));
-    const auto statuses = need(world.window<std::uint32_t>({1}));
-    std::vector<float> before(64);
-    for (std::size_t i = 0; i < before.size(); ++i) before[i] = float(i);
-    for (std::uint32_t rank = 0; rank < 2; ++rank) place(world, window, Rank{rank}, before);
-    need(world.launch(transfer_kernel, {.lanes = 1, .threads = 64}, Mistake{number}, barrier,
-                      window, statuses));
-    const Result<void> end = world.sync();
-    for (std::uint32_t rank = 0; rank < 2; ++rank)
-      expect(fetch(world, window, Rank{rank}) == before, "mistake %d moved something", number);
-    expect(fetch(world, statuses, Rank{0})[0] == static_cast<std::uint32_t>(WaitStatus::invalid),
-           "mistake %d: rank 0 has status %u", number, fetch(world, statuses, Rank{0})[0]);
-    expect_refused(world, "mistake " + std::to_string(number),
-                   words[static_cast<std::size_t>(number)]);
-  }
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  return run("refusals", argc, argv,
-             {{"threads", threads}, {"grids", grids}, {"transfers", transfers}});
+  return run("refusals", argc, argv, {{"threads", threads}, {"grids", grids}});
 }

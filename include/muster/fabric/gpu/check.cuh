@@ -6,6 +6,7 @@
 
 #include "muster/fabric/gpu/access.cuh"
 #include "muster/fabric/gpu/handle.hpp"
+#include "muster/fabric/gpu/seat.cuh"
 #include "muster/types.hpp"
 
 namespace muster::gpu::detail {
@@ -121,10 +122,20 @@ MUSTER_FN inline void stop_all(const Handle& handle) {
   return trouble.status;
 }
 
-// A kernel that is not for this launch, or this team.
-[[gnu::noinline]] MUSTER_FN inline WaitStatus refuse_launch(const Handle& handle, Place place,
-                                                            std::uint32_t lanes) {
-  if (lanes == 0) {
+// What a lane is made of, for a report: threads of its block from `first` on.
+struct Span {
+  std::uint32_t first;
+  std::uint32_t threads;  // 0: whatever the block has
+  std::uint32_t barrier;  // of whole warps; else one that is
+  bool whole;             // just the block's
+};
+
+// Looks at the launch where it is not plain that it fits: is the kernel for it, and for this team?
+// Returns ok, or `invalid` and has reported it.
+[[gnu::noinline]] MUSTER_FN inline WaitStatus check_launch(const Handle& handle, Place place,
+                                                           std::uint32_t lanes, std::uint32_t most,
+                                                           Span span) {
+  if (lanes == uneven) {
     Numbers numbers{{0, handle.ranks_here}};
 #if defined(__CUDA_ARCH__)
     numbers.number[0] = blocks_in_grid();
@@ -139,16 +150,16 @@ MUSTER_FN inline void stop_all(const Handle& handle) {
   if (lanes > handle.max_lanes)
     return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::lanes},
                   {{lanes}});
-  return refuse(handle, place, {.operation = Operation::team, .cause = Cause::ranks}, {});
-}
-
-// The lane would be the threads from `first` on of its block, which has others.
-[[gnu::noinline]] MUSTER_FN inline WaitStatus refuse_threads(const Handle& handle, Place place,
-                                                             std::uint32_t first,
-                                                             std::uint32_t threads,
-                                                             std::uint32_t barrier) {
+  if (handle.ranks > most)
+    return refuse(handle, place, {.operation = Operation::team, .cause = Cause::ranks}, {});
+  if (span.threads == 0) return WaitStatus::ok;
+  const std::uint32_t block = threads_in_block();
+  const std::uint32_t end = span.first + span.threads;
+  if ((span.whole ? block == end : block >= end) && place.thread < span.threads &&
+      span.barrier != 0 && span.barrier < 16)
+    return WaitStatus::ok;
   return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::threads},
-                {{first, threads, threads_in_block(), thread_in_block(), barrier}});
+                {{span.first, span.threads, block, thread_in_block(), span.barrier}});
 }
 
 [[gnu::noinline]] MUSTER_FN inline WaitStatus refuse_tile(const Handle& handle, Place place,

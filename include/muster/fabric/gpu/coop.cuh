@@ -1,9 +1,9 @@
 // Which threads make up a lane: Thread, Warp, Warps<N>, Block<N>.
 //
 // Each says how its threads meet, and how they wait and meet in one. Meeting orders memory between
-// the threads of the lane; it does not reach beyond the block. fits() says whether the block, as it
-// was launched, has the lane's threads, and the calling one among them; first() is the thread of
-// the block that the lane begins with.
+// the threads of the lane; it does not reach beyond the block. fits(n) says whether a block of n
+// threads, as it was launched, has the lane's threads, and the calling one among them; first() is
+// the thread of the block that the lane begins with.
 #pragma once
 
 #include <cstdint>
@@ -189,10 +189,11 @@ inline constexpr std::uint32_t words_of = (sizeof(T) + 3) / 4;
 // One thread: whichever of the block makes the fabric. The others take no part.
 struct Thread {
   static constexpr std::uint32_t static_threads = 1;
+  static constexpr bool is_block = false;  // all of its threads
 
   [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return 0; }
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return 1; }
-  [[nodiscard]] MUSTER_FN static bool fits() { return true; }
+  [[nodiscard]] MUSTER_FN static bool fits(std::uint32_t) { return true; }
   [[nodiscard]] MUSTER_FN std::uint32_t first() const { return 0; }
   MUSTER_FN void meet() const { asm volatile("" ::: "memory"); }
   [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const { return status; }
@@ -213,12 +214,13 @@ struct Thread {
 // A whole warp of the block.
 struct Warp {
   static constexpr std::uint32_t static_threads = detail::warp_threads;
+  static constexpr bool is_block = false;  // all of its threads
 
   [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return detail::thread_in_warp(); }
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return static_threads; }
-  // The last warp may be short.
-  [[nodiscard]] MUSTER_FN bool fits() const {
-    return first() + static_threads <= detail::threads_in_block();
+  // Whole warps alone; where the last is short, the others are looked at apart.
+  [[nodiscard]] MUSTER_FN static bool fits(std::uint32_t block) {
+    return block > 0 && block % static_threads == 0;
   }
   [[nodiscard]] MUSTER_FN std::uint32_t first() const {
     return detail::first_of_warp(detail::thread_in_block());
@@ -244,6 +246,7 @@ template <std::uint32_t warps>
 struct Warps {
   static_assert(warps >= 1 && warps <= 32, "a block has at most 32 warps");
   static constexpr std::uint32_t static_threads = warps * detail::warp_threads;
+  static constexpr bool is_block = false;  // all of its threads
 
   std::uint32_t first_warp = 0;
   std::uint32_t barrier = 1;
@@ -252,8 +255,8 @@ struct Warps {
     return detail::thread_in_block() - first();
   }
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return static_threads; }
-  [[nodiscard]] MUSTER_FN bool fits() const {
-    return thread() < static_threads && first() + static_threads <= detail::threads_in_block() &&
+  [[nodiscard]] MUSTER_FN bool fits(std::uint32_t block) const {
+    return thread() < static_threads && first() + static_threads <= block &&
            barrier != detail::whole_block && barrier < detail::named_barriers;
   }
   [[nodiscard]] MUSTER_FN std::uint32_t first() const { return first_warp * detail::warp_threads; }
@@ -279,15 +282,15 @@ template <std::uint32_t count = 0>
 struct Block {
   static_assert(count <= 1024, "a block has at most 1024 threads");
   static constexpr std::uint32_t static_threads = count;
+  static constexpr bool is_block = true;  // all of its threads
 
   [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return detail::thread_in_block(); }
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const {
     if constexpr (count > 0) return count;
     return detail::threads_in_block();
   }
-  [[nodiscard]] MUSTER_FN static bool fits() {
-    if constexpr (count > 0) return detail::threads_in_block() == count;
-    return true;
+  [[nodiscard]] MUSTER_FN static bool fits(std::uint32_t block) {
+    return count == 0 || block == count;
   }
   [[nodiscard]] MUSTER_FN std::uint32_t first() const { return 0; }
   MUSTER_FN void meet() const {

@@ -35,10 +35,10 @@ namespace muster::gpu {
 // A wait polls. It looks at the abort word and at its deadline after some 6 us, and then every
 // 30 us. The first failure of each rank is recorded for the host (World::error).
 //
-// Looked at in every kernel, for it costs nothing that can be measured: that the launch has the
-// lane's threads (Block<256> in blocks of 128 ends at once and is reported), no more lanes than the
-// world and no more ranks than the type; and the windows, ranks and runs of put and get. Everything
-// else (cells, ranks, boxes of tiles, packets, address and local) only with `checks`.
+// Looked at in every kernel, for it costs next to nothing: that the launch has the lane's threads
+// (Block<256> in blocks of 128 ends at once and is reported), no more lanes than the world and no
+// more ranks than the type. Arguments (cells, ranks, windows, runs, boxes, packets) only with
+// `checks`: the teams of a put's windows alone were 3 % of a put of 4 KiB.
 //
 // `team` says whether the team may have more than near_ranks (8) ranks: their addresses take a load
 // from device memory. `checks` whether the kernel can check its arguments (see checks_compiled).
@@ -49,13 +49,11 @@ class Fabric {
 
   // `handle` outlives the fabric: it is the kernel's parameter.
   MUSTER_FN explicit Fabric(const Handle& handle, Coop coop = {})
-      : Fabric(handle, seat_of_block(handle), coop) {}
+      : Fabric(handle, seat_of_block(handle), coop, true) {}
 
   // For kernels that deal out ranks and lanes in another way: lane k of every rank must run.
   MUSTER_FN Fabric(const Handle& handle, Seat seat, Coop coop = {})
-      : coop_(coop), reach_(handle, seat, coop.thread()) {
-    if (!coop_.fits()) [[unlikely]]
-      reach_.end(detail::refuse_threads(handle, place(), coop_.first(), threads(), named(coop_)));
+      : Fabric(handle, seat, coop, seat.rank.value < handle.ranks && seat.lane.value < seat.lanes) {
   }
 
   // ---- identity and meeting
@@ -122,12 +120,12 @@ class Fabric {
 
   MUSTER_FN void notify(Signal signal, Rank peer, std::uint32_t value, NotifyOp op,
                         Order order = Order::release, Scope scope = Scope::system) {
-    if (admit(Operation::notify, signal, peer))
+    if ((op == NotifyOp::add || speaks()) && admit(Operation::notify, signal, peer))
       deposit(cell(signal, peer), value, op, order, scope);
   }
   MUSTER_FN void notify(Target target, std::uint32_t value, NotifyOp op,
                         Order order = Order::release, Scope scope = Scope::system) {
-    deposit(target.word, value, op, order, scope);
+    if (speaks()) deposit(target.word, value, op, order, scope);
   }
 
   WaitStatus MUSTER_FN wait(Signal signal, Compare compare, std::uint32_t value,
@@ -151,7 +149,7 @@ class Fabric {
                                                   value, count, reach_.status(), since_, coop_);
       since_ = end.since;
       reach_.become(end.status);
-      return reach_.note(end.status);
+      return end.status;
     });
   }
 
@@ -188,14 +186,16 @@ class Fabric {
       trouble.expected = conditions[0].value;
     }
     detail::give_up(reach_.handle(), place(), trouble);
-    return {reach_.note(status), 0};
+    return {status, 0};
   }
 
   [[nodiscard]] MUSTER_FN std::uint32_t read(Signal signal, Order order = Order::relaxed,
                                              Scope scope = Scope::system) {
     if (!admit(Operation::wait, signal, rank())) return 0;
-    return detail::with_access<Order::acquire>(
+    const std::uint32_t seen = detail::with_access<Order::acquire>(
         acquire_part(order), scope, [&](auto access) { return access.load(cell(signal, rank())); });
+    loading_ |= seen;  // as a tile's load
+    return seen;
   }
 
   [[nodiscard]] MUSTER_FN std::uint32_t counter(Counter counter) {
@@ -321,7 +321,6 @@ class Fabric {
         reach_.handle(), since_,
         [&] { return tile.take_packets(reach_.packets(slots, rank(), at), flag); },
         [&](WaitStatus status) {
-          (void)reach_.note(status);
           detail::give_up(reach_.handle(), place(),
                           {.operation = Operation::packets,
                            .status = status,
@@ -394,6 +393,17 @@ class Fabric {
     return reach_.cell(signal.segment, signal.cell, owner.value);
   }
   [[nodiscard]] MUSTER_FN detail::Place place() const { return reach_.place(thread()); }
+  // World::launch leaves the number of the block's threads in the handle: to ask for it takes
+  // longer.
+  MUSTER_FN Fabric(const Handle& handle, Seat seat, Coop coop, bool seated)
+      : coop_(coop),
+        reach_(handle, seat, coop.thread(), seated && coop.fits(handle.threads), span(coop)) {}
+
+  [[nodiscard]] MUSTER_FN static detail::Span span(const Coop& coop) {
+    constexpr std::uint32_t threads = Coop::static_threads;
+    return {coop.first(), threads > 1 ? threads : 0, named(coop), Coop::is_block};
+  }
+
   // The named barrier of a lane of whole warps; of another, any that is one.
   [[nodiscard]] MUSTER_FN static std::uint32_t named([[maybe_unused]] const Coop& coop) {
     if constexpr (requires { coop.barrier; }) return coop.barrier;
@@ -403,6 +413,10 @@ class Fabric {
   [[nodiscard]] MUSTER_FN static detail::Patch<T> patch(MemoryRef<T> memory, Box box) {
     return {memory.data + memory.at(box.row, box.col), memory.cols, box.rows, box.cols};
   }
+
+  // A lane that has failed sets nothing more: its peers would take that for a call that is well.
+  // Those who add refuse a second call by themselves.
+  [[nodiscard]] MUSTER_FN bool speaks() const { return reach_.status() == WaitStatus::ok; }
 
   MUSTER_FN void deposit(std::uint32_t* word, std::uint32_t value, NotifyOp op, Order order,
                          Scope scope) {
@@ -432,8 +446,8 @@ class Fabric {
                                Order order, Scope scope) {
     // An acquire pairs with the peer's release notify.
     return detail::with_access<Order::acquire>(acquire_part(order), scope, [&](auto access) {
-      return reach_.note(detail::wait_for<decltype(access), operation>(
-          reach_.handle(), place(), word, compare, value, since_));
+      return detail::wait_for<decltype(access), operation>(reach_.handle(), place(), word, compare,
+                                                           value, since_);
     });
   }
 
@@ -472,7 +486,7 @@ class Fabric {
 
   [[no_unique_address]] Coop coop_;
   detail::Reach<team, checks> reach_;
-  std::uint32_t loading_ = 0;  // digest of tiles loaded since the last converge
+  std::uint32_t loading_ = 0;  // digest of what was loaded since the last converge
   std::uint64_t since_ = detail::no_call;
   int tests_ = 0;  // that said pending
 };

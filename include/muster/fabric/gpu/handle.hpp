@@ -116,12 +116,13 @@ struct Handle {
   std::uint32_t team = 0;
   std::uint32_t verify = 0;   // 1: arguments are checked, in kernels that can
   std::uint32_t zero = 0;     // always 0, unknown to the compiler (see Fabric::converge)
-  std::uint32_t retries = 0;  // 1: an expired wait does not fail the team
+  std::uint32_t threads = 0;  // of a block, where the launch has said so; else 0
   Segment segments[max_segments];
   std::uint64_t deadline_ns = 0;    // 0: waits have none
   std::uint32_t* stop = nullptr;    // in host memory: 0, or the WaitStatus that ends every wait
   std::uint32_t* claims = nullptr;  // device memory, by rank: 0 until the rank's record is taken
   ErrorRecord* records = nullptr;   // host memory, by rank
+  std::uint32_t retries = 0;        // 1: an expired wait does not fail the team
   std::uint64_t cells_end = 0;      // in segment 0, bytes of cells before the windows; 0: they mix
 };
 

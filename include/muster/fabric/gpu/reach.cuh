@@ -18,7 +18,8 @@ namespace muster::gpu::detail {
 template <Ranks team, bool checks>
 class Reach {
  public:
-  MUSTER_FN Reach(const Handle& handle, Seat seat, std::uint32_t thread)
+  // `fits`: it is plain that the block has the lane's threads.
+  MUSTER_FN Reach(const Handle& handle, Seat seat, std::uint32_t thread, bool fits, Span span)
       : handle_(handle),
         ranks_(handle.ranks),
         rank_(seat.rank.value),
@@ -26,17 +27,14 @@ class Reach {
         lanes_(seat.lanes),
         checked_(checks && handle.verify != 0) {
     // More lanes than the rows were made for would deposit into other rows, more ranks than the
-    // handle has addresses of anywhere.
-    const bool fits = lanes_ <= handle.max_lanes && lane_ < lanes_ && rank_ < ranks_;
-    if (!fits || (team == Ranks::few && ranks_ > near_ranks)) [[unlikely]]
-      end(refuse_launch(handle, place(thread), lanes_));
-  }
-
-  // The lane cannot run.
-  MUSTER_FN void end(WaitStatus status) {
-    become(status);
-    checked_ = checks;  // on a host the thread goes on, and does no harm
-    end_kernel<checks>();
+    // handle has addresses of anywhere. One branch for all: what every kernel begins with counts.
+    constexpr std::uint32_t most = team == Ranks::few ? near_ranks : ~0U;
+    if (lanes_ > handle.max_lanes || ranks_ > most || !fits) [[unlikely]]
+      if (settle(check_launch(handle, place(thread), lanes_, most, span))) return;
+    if (status_ != WaitStatus::ok) [[unlikely]] {
+      checked_ = checks;  // on a host the thread goes on, and does no harm
+      end_kernel<checks>();
+    }
   }
 
   [[nodiscard]] MUSTER_FN const Handle& handle() const { return handle_; }
@@ -50,19 +48,14 @@ class Reach {
 
   // ---- the lane's status
 
-  // Above `expired` it stays, and ends all later waits at once.
+  // Above `expired` it stays, and ends all later waits at once; the same to all threads. An expired
+  // wait fails the lane, unless the world was made to go on after it: it says so itself, all later
+  // ones are `aborted`.
   [[nodiscard]] MUSTER_FN WaitStatus status() const { return status_; }
   MUSTER_FN void become(WaitStatus status) {
+    if (status == WaitStatus::expired && handle_.retries == 0) [[unlikely]]
+      status = WaitStatus::aborted;
     status_ = status > WaitStatus::expired ? status : WaitStatus::ok;
-  }
-  // How a wait ended. An expired one fails the lane, unless the world was made to go on after it:
-  // it says so itself, all later ones are `aborted`.
-  MUSTER_FN WaitStatus note(WaitStatus status) {
-    if (status == WaitStatus::expired && handle_.retries == 0)
-      status_ = worst(status_, WaitStatus::aborted);
-    else if (status > WaitStatus::expired)
-      status_ = worst(status_, status);
-    return status;
   }
   MUSTER_FN bool settle(WaitStatus status) {
     status_ = worst(status_, status);
@@ -110,24 +103,18 @@ class Reach {
     return settle(
         check_box(handle_, place(thread), operation, untyped(window), peer, box, sizeof(T)));
   }
-  // A run of elements, as a box of the window laid out in one row. Whether it lies in a window of
-  // this team is looked at in every kernel: beside a bulk copy that is nothing.
+  // A run of elements, as a box of the window laid out in one row.
   template <class T>
   [[nodiscard]] MUSTER_FN bool admit_run(std::uint32_t thread, WindowRef<T> window, Rank peer,
                                          std::int64_t at, std::int64_t count) {
     const WindowRef<T> row{window.offset, 1, window.size(), window.segment, window.team};
-    const bool good = window.team == handle_.team && peer.value < ranks_ && at >= 0 && count >= 0 &&
-                      count <= row.cols && at <= row.cols - count;
-    if (good && !watches()) [[likely]]
-      return true;
-    return settle(check_box(handle_, place(thread), Operation::transfer, untyped(row), peer,
-                            Box{0, at, 1, count}, sizeof(T)));
+    return admit(thread, Operation::transfer, row, peer, Box{0, at, 1, count});
   }
   // Do the two ends of a transfer share no byte?
   [[nodiscard]] MUSTER_FN bool apart(std::uint32_t thread, const std::byte* to,
                                      const std::byte* from, std::int64_t to_at,
                                      std::int64_t from_at, std::int64_t count, std::int64_t bytes) {
-    if (to >= from + bytes || from >= to + bytes) [[likely]]
+    if (!watches() || to >= from + bytes || from >= to + bytes) [[likely]]
       return true;
     return settle(refuse_overlap(handle_, place(thread), to_at, from_at, count));
   }

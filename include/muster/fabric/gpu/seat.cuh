@@ -17,13 +17,16 @@ struct Seat {
 
 namespace detail {
 
+inline constexpr std::uint32_t uneven = ~0U;  // in place of the number of lanes
+
 // Out of line: kernels that hold one rank do without the divisions.
 [[nodiscard, gnu::noinline]] MUSTER_FN inline Seat seat_among_ranks(std::uint32_t first_rank,
                                                                     std::uint32_t ranks_here) {
   const std::uint32_t lanes = blocks_in_grid() / ranks_here;
   const std::uint32_t block = block_in_grid();
-  // Blocks that are left over belong to nobody: the launch is refused, by all of its blocks.
-  if (lanes * ranks_here != blocks_in_grid()) return {Rank{first_rank}, Lane{0}, 0};
+  // Blocks that are left over belong to nobody: no world has so many lanes, so that all blocks of
+  // the launch are refused.
+  if (lanes * ranks_here != blocks_in_grid()) return {Rank{first_rank}, Lane{0}, uneven};
   return {Rank{first_rank + block / lanes}, Lane{block % lanes}, lanes};
 }
 

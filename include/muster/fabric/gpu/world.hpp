@@ -195,6 +195,7 @@ class World {
     static_assert(sizeof...(Params) == sizeof...(Args), "one argument for each parameter");
     if (Result<void> good = check_arguments(args...); !good) return good;
     std::tuple<Handle, std::remove_cv_t<Params>...> values(handle(group), args...);
+    std::get<0>(values).threads = shape.threads;
     return std::apply(
         [&](auto&... value) {
           void* pointers[] = {&value...};
