@@ -88,14 +88,16 @@ enum class Profile : std::uint8_t { rdma, direct, sc };
 
 // ---- how a wait ended ---------------------------------------------------------------------------
 
-// Ordered by severity. Only `ok` is success; `pending` comes from test() alone.
+// Ordered by severity. Only `ok` is success; `pending` comes from test() alone, `refused` from
+// barriers alone.
 enum class [[nodiscard]] WaitStatus : std::uint32_t{
     ok = 0,
     pending = 1,    // test(): the condition does not hold yet
-    expired = 2,    // the deadline passed; nothing was acquired
-    aborted = 3,    // a rank called abort, or failed; sticky for the team
-    peer_lost = 4,  // a rank died; sticky for the team
-    invalid = 5,    // this lane broke the contract (a rank, cell or window that does not exist)
+    refused = 2,    // a call of this barrier has failed on this lane before: it deposited nothing
+    expired = 3,    // the deadline passed; nothing was acquired
+    aborted = 4,    // a rank called abort, or failed; sticky for the team
+    peer_lost = 5,  // a rank died; sticky for the team
+    invalid = 6,    // this lane broke the contract (a rank, cell or window that does not exist)
 };
 
 [[nodiscard]] MUSTER_FN constexpr WaitStatus worst(WaitStatus a, WaitStatus b) {
@@ -141,7 +143,7 @@ struct Signals {
   }
 };
 
-// A block of lanes x ranks signals, one cell for each lane and each writer, with one counter for
+// A block of lanes x ranks signals, one cell for each lane and each writer, with two counters for
 // each lane. Cell = first + lane * ranks + writer, which is also the layout of PyTorch's signal
 // pad.
 struct Rows {
@@ -150,6 +152,10 @@ struct Rows {
   std::uint32_t lanes = 0;
   std::uint32_t ranks = 0;
 
+  static constexpr std::uint32_t counters_of_lane = 2;
+  // In first_epoch.cell: there are none, as beside PyTorch's pad.
+  static constexpr std::uint32_t no_counters = ~0U;
+
   // The cell of `lane` that only `writer` deposits into.
   [[nodiscard]] MUSTER_FN constexpr Signal from(Lane lane, Rank writer) const {
     return Signal{first.segment, first.cell + lane.value * ranks + writer.value};
@@ -157,6 +163,13 @@ struct Rows {
   // Where the epoch of `lane` lives between calls.
   [[nodiscard]] MUSTER_FN constexpr Counter epoch(Lane lane) const {
     return Counter{first_epoch.segment, first_epoch.cell + lane.value};
+  }
+  [[nodiscard]] MUSTER_FN constexpr bool has_counters() const {
+    return first_epoch.cell != no_counters;
+  }
+  // Where a barrier notes that `lane` must not use it any more.
+  [[nodiscard]] MUSTER_FN constexpr Counter refusal(Lane lane) const {
+    return Counter{first_epoch.segment, first_epoch.cell + lanes + lane.value};
   }
 };
 

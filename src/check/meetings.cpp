@@ -214,7 +214,8 @@ std::uint32_t Execution::new_cells(std::uint32_t count, const std::string& name,
   std::uint32_t of_kind = 0;
   for (const Block& block : blocks_) of_kind += (block.ranks == 0) == (ranks == 0) ? 1 : 0;
   // The counters of rows have been made just before.
-  const std::uint32_t counters = ranks == 0 ? 0 : counter_numbers_ - count / ranks;
+  const std::uint32_t counters =
+      ranks == 0 ? 0 : counter_numbers_ - count / ranks * Rows::counters_of_lane;
   blocks_.push_back({first, count, ranks, counters, fmt::format("{} {}", name, of_kind)});
   cell_numbers_ += count;
   if (cells_.size() < static_cast<std::size_t>(cell_numbers_) * options_.ranks)

@@ -93,7 +93,7 @@ Result<Rows> Team::rows(std::uint32_t lanes, Where where) {
   rows.first.cell = run.meet(
       *self_, fmt::format("rows for {} lanes", lanes),
       [&] {
-        run.new_counters(lanes);
+        run.new_counters(lanes * Rows::counters_of_lane);
         return run.new_cells(lanes * size_, "rows", size_);
       },
       where);

@@ -78,6 +78,10 @@ Result<void> first_cause(const std::vector<Result<void>>& results) {
 Result<void> detail::lane_result(WaitStatus status) {
   switch (status) {
     case WaitStatus::ok: return {};
+    case WaitStatus::refused:
+      return Error{ErrorCode::expired,
+                   "a barrier was called again after a call of it had failed on this lane; make a "
+                   "new one"};
     case WaitStatus::expired: return Error{ErrorCode::expired, "a wait reached its deadline"};
     case WaitStatus::peer_lost: return Error{ErrorCode::peer_lost, "a rank died"};
     case WaitStatus::pending:

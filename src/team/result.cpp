@@ -24,6 +24,7 @@ const char* name_of(WaitStatus status) {
   switch (status) {
     case WaitStatus::ok: return "ok";
     case WaitStatus::pending: return "pending";
+    case WaitStatus::refused: return "refused";
     case WaitStatus::expired: return "expired";
     case WaitStatus::aborted: return "aborted";
     case WaitStatus::peer_lost: return "peer_lost";

@@ -157,7 +157,7 @@ Result<Rows> Team::rows(std::uint32_t lanes) {
         fmt::format("rows: lanes is {}; it must be from 1 to {} (the option `lanes` of run)", lanes,
                     max_lanes()));
   }
-  const std::uint64_t cells = std::uint64_t{lanes} * size() + lanes;
+  const std::uint64_t cells = std::uint64_t{lanes} * (size() + Rows::counters_of_lane);
   const auto cell =
       setup_->allocate({Kind::cells, 0, cells, lanes, {}}, fmt::format("rows({})", lanes), local);
   if (!cell) return cell.error();

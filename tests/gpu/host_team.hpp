@@ -114,7 +114,7 @@ class HostTeam {
   Result<Rows> rows() { return rows(max_lanes()); }
   Result<Rows> rows(std::uint32_t lanes) {
     const Signal first{0, take_cells(lanes * size())};
-    return Rows{first, Counter{0, take_cells(lanes)}, lanes, size()};
+    return Rows{first, Counter{0, take_cells(lanes * Rows::counters_of_lane)}, lanes, size()};
   }
   Result<Signals> signals(std::uint32_t count) { return Signals{{0, take_cells(count)}, count}; }
   // Nothing is given back: the site goes with the test.

@@ -371,7 +371,7 @@ class CountingTeam {
   Result<Rows> rows() {
     const Rows rows{Signal{0, next_cell_}, Counter{0, next_counter_}, lanes_, ranks_};
     next_cell_ += lanes_ * ranks_;
-    next_counter_ += lanes_;
+    next_counter_ += lanes_ * Rows::counters_of_lane;
     return rows;
   }
   Result<Signals> signals(std::uint32_t count) {

@@ -211,7 +211,7 @@ TEST(CostCard, SystemBarrierMeetsOnlyAfterAGoodExchange) {
   fabric.end_waits_with(WaitStatus::expired);
   EXPECT_EQ(barrier.sync(fabric), WaitStatus::expired);
   EXPECT_EQ(fabric.notifies_to_self(), 0);
-  EXPECT_EQ(fabric.count(Op::converge), 3) << "a failed wait must not skip a converge";
+  EXPECT_EQ(fabric.count(Op::converge), 4) << "a failed wait must not skip a converge";
 }
 
 // A loop reads the counters once and writes them once; its calls cost what they cost outside.
@@ -257,10 +257,10 @@ void expect_scoped(std::int64_t counters) {
 
 TEST(CostCard, ScopedLoopsReadAndWriteTheCountersOnce) {
   expect_scoped<EpochBarrier>(1);
-  expect_scoped<CounterBarrier>(1);
+  expect_scoped<CounterBarrier>(2);  // the sum, and whether it is to be refused
   expect_scoped<DisseminationBarrier>(1);
-  expect_scoped<GridBarrier>(1);
-  expect_scoped<SystemBarrier>(2);
+  expect_scoped<GridBarrier>(2);
+  expect_scoped<SystemBarrier>(3);
   expect_scoped<Barrier>(1);
 }
 

@@ -43,8 +43,9 @@ TEST(Types, EpochsWrap) {
 }
 
 TEST(Types, WorstIsTheMoreSevere) {
-  const WaitStatus all[] = {WaitStatus::ok,      WaitStatus::pending,   WaitStatus::expired,
-                            WaitStatus::aborted, WaitStatus::peer_lost, WaitStatus::invalid};
+  const WaitStatus all[] = {WaitStatus::ok,      WaitStatus::pending, WaitStatus::refused,
+                            WaitStatus::expired, WaitStatus::aborted, WaitStatus::peer_lost,
+                            WaitStatus::invalid};
   for (std::size_t a = 0; a < std::size(all); ++a)
     for (std::size_t b = 0; b < std::size(all); ++b)
       EXPECT_EQ(worst(all[a], all[b]), all[std::max(a, b)]);
@@ -64,6 +65,7 @@ TEST(Types, RowsAreFirstPlusLaneTimesRanksPlusWriter) {
     for (std::uint32_t writer = 0; writer < 5; ++writer)
       EXPECT_EQ(rows.from(Lane{lane}, Rank{writer}), (Signal{3, 100 + lane * 5 + writer}));
     EXPECT_EQ(rows.epoch(Lane{lane}), (Counter{3, 7 + lane}));
+    EXPECT_EQ(rows.refusal(Lane{lane}), (Counter{3, 7 + 4 + lane}));
   }
   EXPECT_EQ((Signals{Signal{1, 9}, 3}[2]), (Signal{1, 11}));
 }

@@ -24,11 +24,15 @@ namespace muster {
 // so is `entry` once in a launch: the end of the launch before has flushed, and a fast peer's
 // second deposit comes from a later launch, whose beginning has acquired what it speaks for.
 //
-// After a wait that was not `ok` the sum is advanced all the same, as the epoch of EpochBarrier.
+// After a wait that was not `ok` the lane must not call the barrier again: its second deposit could
+// stand for one that another rank has not made, and let a third through (3 ranks: rank 0 never
+// comes, rank 2 gives up and comes again, rank 1 would pass). The next call deposits nothing and
+// returns `refused`, in later launches too; make a new barrier, where all ranks agree to.
 class CounterBarrier {
  public:
   struct [[nodiscard]] Arrival {
     std::uint32_t sum;
+    bool refused;
     BarrierUse use;
   };
   CounterBarrier() = default;
@@ -40,13 +44,13 @@ class CounterBarrier {
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
     tell(fabric);
     State<F> sum = begin(fabric);
-    announce(fabric, sum, use);
-    return Arrival{sum, use};
+    const bool refused = BarrierSteps::arrive(*this, fabric, sum, use);
+    return Arrival{sum, refused, use};
   }
 
   template <Fabric F>
   MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
-    return BarrierSteps::wait(*this, fabric, arrival.sum, arrival.use);
+    return BarrierSteps::wait(*this, fabric, arrival.sum, arrival.use, arrival.refused);
   }
 
   template <Fabric F>
@@ -69,6 +73,12 @@ class CounterBarrier {
   friend class BarrierScope;
   template <Fabric>
   using State = std::uint32_t;  // the sum that is waited for
+  static constexpr bool survives = false;
+
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN Counter refusal(const F& fabric) const {
+    return rows_.refusal(fabric.lane());
+  }
 
   template <Fabric F>
   MUSTER_FN void tell(F& fabric) const {

@@ -1,6 +1,7 @@
 // CreditBarrier: deposits are counts that the waiter takes back, so that its cells return to zero.
 #pragma once
 
+#include "muster/barrier/refusal.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
 
@@ -14,11 +15,13 @@ namespace muster {
 // so the credit of the next call that a fast peer has already given stays in the cell (which is at
 // most 2). Never a set: it would wipe that credit.
 //
-// A wait that was not `ok` takes nothing back: the credit may still come. The barrier must not be
-// used again by this lane then; make a new one on the team that shrink() returns.
+// A wait that was not `ok` takes nothing back: the credit may still come, and the next call would
+// take it for its own. So the lane must not call the barrier again: the next call deposits nothing
+// and returns `refused`, in later launches too; make a new barrier, where all ranks agree to.
 class CreditBarrier {
  public:
   struct [[nodiscard]] Arrival {
+    bool refused;
     BarrierUse use;
   };
 
@@ -30,17 +33,22 @@ class CreditBarrier {
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
     describe(fabric, Call{"CreditBarrier", {rows_.first.cell, 0}});
+    const bool refused = Refusal::stands(fabric, rows_.refusal(fabric.lane()));
     fabric.converge();  // the notifying thread speaks for what all threads of the lane wrote
+    if (refused) [[unlikely]]
+      return Arrival{refused, use};
     const Signal mine = rows_.from(fabric.lane(), fabric.rank());
     for_each_peer(fabric, [&](Rank peer) {
       // Pairs with the peer's wait below.
       fabric.notify(mine, peer, 1, NotifyOp::add, use.notify);
     });
-    return Arrival{use};
+    return Arrival{refused, use};
   }
 
   template <Fabric F>
   MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+    if (arrival.refused) [[unlikely]]
+      return WaitStatus::refused;
     const OneCall call(fabric);
     WaitStatus status = WaitStatus::ok;
     for_each_peer(fabric, [&](Rank peer) {
@@ -52,7 +60,7 @@ class CreditBarrier {
         fabric.notify(theirs, fabric.rank(), ~0U, NotifyOp::add, Order::relaxed);
       status = worst(status, one);
     });
-    return fabric.converge(status);
+    return Refusal::after(fabric, rows_.refusal(fabric.lane()), fabric.converge(status));
   }
 
   template <Fabric F>

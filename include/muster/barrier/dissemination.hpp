@@ -30,7 +30,8 @@ namespace muster {
 //
 // After a wait that was not `ok` the later rounds of the call are left out, since they would speak
 // for ranks that nobody has heard of: the peers that wait for them fail too, or pass at the next
-// call's deposits, which say more. The epoch is advanced all the same.
+// call's deposits, which say more. The epoch is advanced all the same, and the barrier may be
+// called again, by every rank equally often: see EpochBarrier.
 class DisseminationBarrier {
  public:
   struct [[nodiscard]] Arrival {
@@ -78,6 +79,7 @@ class DisseminationBarrier {
   friend class BarrierScope;
   template <Fabric>
   using State = Epoch;
+  static constexpr bool survives = true;
 
   template <Fabric F>
   MUSTER_FN void tell(F& fabric) const {

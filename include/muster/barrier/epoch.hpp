@@ -13,8 +13,12 @@ namespace muster {
 // Who advances: the calling lane, its own counter, after the waits. No deposit can be lost: see
 // EpochExchange.
 //
-// After a wait that was not `ok` the epoch is advanced all the same, so that the lanes of all ranks
-// stay in step if every rank calls the barrier equally often; the call itself has ordered nothing.
+// After a wait that was not `ok` the epoch is advanced all the same, and the barrier may be called
+// again: the call itself has ordered nothing, but no later one takes it for another, since each
+// cell has one writer, whose value says which of its calls it has made. This holds where every rank
+// calls equally often: one that repeats a call that its peers make once is a call ahead from then
+// on, and they pass at its next deposit before it has made theirs. So an expired wait fails the
+// team unless it was made with `.on_expiry = retry`.
 //
 // Plain bytes: copy it into bodies and kernels. It owns its rows; no two barriers share any.
 class EpochBarrier {
@@ -66,6 +70,7 @@ class EpochBarrier {
   friend class BarrierScope;
   template <Fabric F>
   using State = EpochExchange::State<F>;
+  static constexpr bool survives = true;
 
   template <Fabric F>
   MUSTER_FN void tell(F& fabric) const {

@@ -2,6 +2,7 @@
 // pad.
 #pragma once
 
+#include "muster/barrier/refusal.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
 
@@ -15,12 +16,16 @@ namespace muster {
 // for the other. The state between calls is all zero, so the pad can be shared with other code that
 // leaves it zero.
 //
-// arrive() may block until the peers have left the previous call. After a status that was not `ok`
-// the cells are in an unknown state: make a new barrier on the team that shrink() returns.
+// arrive() may block until the peers have left the previous call.
+//
+// After a status that was not `ok` marks may lie in the cells that a later call would take for its
+// own. So the lane must not call the barrier again: the next call deposits nothing and returns
+// `refused`, in later launches too; make a new barrier, on other cells. Rows without counters
+// (PyTorch's pad) have a cell from the rank to itself, which nobody hands to: it is noted there.
 class FlipBarrier {
  public:
   struct [[nodiscard]] Arrival {
-    WaitStatus status;
+    WaitStatus status;  // `refused`, or the worst of the hands
     BarrierUse use;
   };
 
@@ -33,7 +38,10 @@ class FlipBarrier {
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
     describe(fabric, Call{"FlipBarrier", {rows_.first.cell, 0}});
     const OneCall call(fabric);
+    const bool refused = Refusal::stands(fabric, note(fabric));
     fabric.converge();  // the handing thread speaks for what all threads of the lane wrote
+    if (refused) [[unlikely]]
+      return Arrival{WaitStatus::refused, use};
     WaitStatus status = WaitStatus::ok;
     const Signal mine = rows_.from(fabric.lane(), fabric.rank());
     for_each_peer(fabric, [&](Rank peer) {
@@ -45,12 +53,14 @@ class FlipBarrier {
 
   template <HandoffFabric F>
   MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+    if (arrival.status == WaitStatus::refused) [[unlikely]]
+      return arrival.status;
     const OneCall call(fabric);
     WaitStatus status = arrival.status;
     for_each_peer(fabric, [&](Rank peer) {
       status = worst(status, fabric.take(rows_.from(fabric.lane(), peer), arrival.use.wait));
     });
-    return fabric.converge(status);
+    return Refusal::after(fabric, note(fabric), fabric.converge(status));
   }
 
   template <HandoffFabric F>
@@ -62,6 +72,13 @@ class FlipBarrier {
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
 
  private:
+  template <class F>
+  [[nodiscard]] MUSTER_FN Counter note(const F& fabric) const {
+    if (rows_.has_counters()) return rows_.refusal(fabric.lane());
+    const Signal own = rows_.from(fabric.lane(), fabric.rank());
+    return Counter{own.segment, own.cell};
+  }
+
   Rows rows_;
 };
 

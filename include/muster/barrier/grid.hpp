@@ -29,11 +29,14 @@ namespace muster {
 // What a lane has transferred to other ranks is not carried by a deposit to the own rank: arrive
 // flushes first, unless the fabric is `direct`.
 //
-// After a wait that was not `ok` the sum is advanced all the same; the call has ordered nothing.
+// After a wait that was not `ok` the lane must not call the barrier again: see CounterBarrier, which
+// has the same sum. The next call deposits nothing and returns `refused`, in later launches too;
+// the waits of the rank's other lanes fail then. Make a new barrier.
 class GridBarrier {
  public:
   struct [[nodiscard]] Arrival {
     std::uint32_t sum;
+    bool refused;
     BarrierUse use;
   };
   GridBarrier() = default;
@@ -45,14 +48,15 @@ class GridBarrier {
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
     State<F> state = begin(fabric);
-    announce(fabric, state, use);
-    return Arrival{state.sum, use};
+    const bool refused = BarrierSteps::arrive(*this, fabric, state, use);
+    return Arrival{state.sum, refused, use};
   }
 
   // Called by all threads of the lane, once per arrival; the same status to all.
   template <Fabric F>
   MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
-    return BarrierSteps::wait(*this, fabric, at(fabric, arrival.sum), arrival.use);
+    return BarrierSteps::wait(*this, fabric, at(fabric, arrival.sum), arrival.use,
+                              arrival.refused);
   }
 
   template <Fabric F>
@@ -73,6 +77,12 @@ class GridBarrier {
   template <class Barrier, Fabric F>
   friend class BarrierScope;
   friend class SystemBarrier;
+  static constexpr bool survives = false;
+
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN Counter refusal(const F& fabric) const {
+    return rows_.refusal(fabric.lane());
+  }
 
   template <Fabric F>
   struct State {

@@ -29,14 +29,16 @@ namespace muster {
 // and are compared wrap-safely. The number of lanes may differ from launch to launch, the same on
 // all ranks in each; all of them are resident.
 //
-// After a wait that was not `ok` a lane whose exchange failed has not met the others of its rank:
-// their waits fail too, and the barrier must not be used again. Make a new one on the team that
-// shrink() returns.
+// After a wait that was not `ok` the lane must not call the barrier again: one whose exchange failed
+// has not met the others of its rank, whose waits fail too, and in their sum a second deposit could
+// stand for one that was not made (see CounterBarrier). The next call deposits nothing and returns
+// `refused`, in later launches too; make a new barrier.
 class SystemBarrier {
  public:
   struct [[nodiscard]] Arrival {
     Epoch epoch;
     std::uint32_t sum;
+    bool refused;
     BarrierUse use;
   };
 
@@ -50,15 +52,15 @@ class SystemBarrier {
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
     tell(fabric);
     State<F> state = begin(fabric);
-    announce(fabric, state, use);
-    return Arrival{state.exchange.epoch, state.grid.sum, use};
+    const bool refused = BarrierSteps::arrive(*this, fabric, state, use);
+    return Arrival{state.exchange.epoch, state.grid.sum, refused, use};
   }
 
   // Called by all threads of the lane, once per arrival; the same status to all.
   template <Fabric F>
   MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
     const State<F> state{exchange_.at(fabric, arrival.epoch), grid_.at(fabric, arrival.sum)};
-    return BarrierSteps::wait(*this, fabric, state, arrival.use);
+    return BarrierSteps::wait(*this, fabric, state, arrival.use, arrival.refused);
   }
 
   template <Fabric F>
@@ -80,6 +82,12 @@ class SystemBarrier {
   friend struct BarrierSteps;
   template <class Barrier, Fabric F>
   friend class BarrierScope;
+  static constexpr bool survives = false;
+
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN Counter refusal(const F& fabric) const {
+    return rows().refusal(fabric.lane());
+  }
 
   template <Fabric F>
   struct State {

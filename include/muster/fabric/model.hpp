@@ -563,7 +563,8 @@ Result<void> Team::status_of(B& body, Fabric& fabric) {
     const WaitStatus status = body(fabric);
     if (status == WaitStatus::ok) return {};
     Error error;
-    error.code = status == WaitStatus::expired     ? ErrorCode::expired
+    const bool late = status == WaitStatus::expired || status == WaitStatus::refused;
+    error.code = late                              ? ErrorCode::expired
                  : status == WaitStatus::peer_lost ? ErrorCode::peer_lost
                                                    : ErrorCode::aborted;
     error.what = "a wait of the lane did not succeed";

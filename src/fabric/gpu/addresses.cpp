@@ -163,7 +163,8 @@ Result<Rows> World::rows(std::uint32_t lanes) {
   const Result<std::uint32_t> signals =
       state_->take_cells(static_cast<std::uint32_t>(count), "rows");
   if (!signals) return signals.error();
-  const Result<std::uint32_t> counters = state_->take_cells(lanes, "the counters of rows");
+  const Result<std::uint32_t> counters = 
+      state_->take_cells(lanes * Rows::counters_of_lane, "the counters of rows");
   if (!counters) {
     state_->cells.give_back(*signals);
     return counters.error();
@@ -190,7 +191,7 @@ Result<Rows> World::pad_rows(std::uint32_t segment, std::uint32_t lanes) const {
   if (lanes == 0 || needed > state_->segments[segment].bytes)
     return refuse(fmt::format("{} lanes of {} ranks need {} bytes; segment {} has {}", lanes,
                               state_->ranks, needed, segment, state_->segments[segment].bytes));
-  const Rows made{{segment, 0}, {segment, 0}, lanes, state_->ranks};
+  const Rows made{{segment, 0}, {segment, Rows::no_counters}, lanes, state_->ranks};
   state_->known_rows.push_back(made);
   return made;
 }

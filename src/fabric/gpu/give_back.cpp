@@ -130,7 +130,7 @@ Result<void> World::free(Rows rows) {
     std::optional<Error> local;
     if (known == state.known_rows.end())
       local = refuse(piece, not_there);
-    else if (rows.first == Signal{rows.first_epoch.segment, rows.first_epoch.cell})
+    else if (!rows.has_counters())
       local = refuse(piece, "they are pad_rows(), which its owner gives back");
     else if (rows.first.segment != state.cell_segment)
       local = refuse(piece, "they lie in memory that use_for_cells() has replaced");

@@ -41,6 +41,7 @@ std::optional<Rank> writer_of(const World::State& state, const ErrorRecord& reco
 
 ErrorCode code_of(WaitStatus status) {
   switch (status) {
+    case WaitStatus::refused:
     case WaitStatus::expired: return ErrorCode::expired;
     case WaitStatus::peer_lost: return ErrorCode::peer_lost;
     case WaitStatus::invalid: return ErrorCode::invalid_argument;

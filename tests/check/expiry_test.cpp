@@ -1,0 +1,112 @@
+// Barriers after a wait that has expired: whoever comes again must let nobody else through early.
+#include <string>
+#include <tuple>
+
+#include "check/asking.hpp"
+#include "check/builtin/barrier_bodies.hpp"
+#include "muster/barrier.hpp"
+
+namespace muster::check {
+namespace {
+
+using builtin::Exchange;
+using model::Reach;
+
+// Every lane calls the barrier `calls` times, whatever comes of it. Where a call says ok, all have
+// entered it (barrier_call), and what they wrote before is there. Each call has data of its own:
+// what a call that failed leaves undecided is which of them may be overwritten.
+template <class Barrier>
+void goes_on(model::Team& team, Reach reach) {
+  const std::uint32_t lanes = team.max_lanes();
+  const std::uint32_t calls = team.calls();
+  const Exchange data(team, calls, lanes, reach);
+  const Barrier barrier(team);
+  (void)team.lanes(lanes, [&](auto& fabric) {
+    for (std::uint32_t call = 0; call < calls; ++call) {
+      data.write_own(fabric, call);
+      data.put(fabric, call);
+      if (!builtin::meet(barrier, fabric, use::full, reach)) continue;
+      data.read_peers(fabric, call);
+      data.read_inbox(fabric, call);
+    }
+  });
+}
+
+// The same in one scope.
+template <class Barrier>
+void goes_on_scoped(model::Team& team, Reach reach) {
+  const std::uint32_t lanes = team.max_lanes();
+  const std::uint32_t calls = team.calls();
+  const Barrier barrier(team);
+  (void)team.lanes(lanes, [&](auto& fabric) {
+    (void)barrier.scoped(fabric, [&](auto& scope) {
+      for (std::uint32_t call = 0; call < calls; ++call)
+        (void)barrier_call(
+            fabric, [&] { return scope.sync(); }, 0, reach);
+    });
+  });
+}
+
+struct Kept {
+  const char* name;
+  Program body;
+  std::uint32_t ranks, lanes;
+};
+
+template <class Barrier>
+Kept over_ranks(const char* name) {
+  return {name, [](model::Team& team) { goes_on<Barrier>(team, Reach::lane); }, 3, 1};
+}
+template <class Barrier>
+Kept scoped_over_ranks(const char* name) {
+  return {name, [](model::Team& team) { goes_on_scoped<Barrier>(team, Reach::lane); }, 3, 1};
+}
+
+const Kept barriers[] = {
+    over_ranks<EpochBarrier>("epoch"),
+    over_ranks<DisseminationBarrier>("dissemination"),
+    over_ranks<Barrier>("automatic"),
+    over_ranks<CounterBarrier>("counter"),
+    over_ranks<CreditBarrier>("credit"),
+    over_ranks<FlipBarrier>("flip"),
+    scoped_over_ranks<EpochBarrier>("epoch_scoped"),
+    scoped_over_ranks<DisseminationBarrier>("dissemination_scoped"),
+    scoped_over_ranks<CounterBarrier>("counter_scoped"),
+    {"grid", [](model::Team& team) { goes_on<GridBarrier>(team, Reach::rank); }, 1, 3},
+    {"grid_scoped", [](model::Team& team) { goes_on_scoped<GridBarrier>(team, Reach::rank); }, 1,
+     3},
+    {"system_lanes", [](model::Team& team) { goes_on<SystemBarrier>(team, Reach::team); }, 1, 3},
+    {"system", [](model::Team& team) { goes_on<SystemBarrier>(team, Reach::team); }, 2, 2},
+    {"system_scoped", [](model::Team& team) { goes_on_scoped<SystemBarrier>(team, Reach::team); },
+     2, 2},
+};
+
+[[maybe_unused]] void PrintTo(const Kept& kept, std::ostream* out) {
+  *out << kept.name;
+}
+
+class Expiry : public testing::TestWithParam<std::tuple<Kept, std::uint32_t>> {};
+
+TEST_P(Expiry, LetsNobodyThroughEarly) {
+  const auto& [kept, expire] = GetParam();
+  for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc}) {
+    for (const std::uint32_t calls : {2U, 3U}) {
+      Options options = options_for(kept.ranks, profile, calls);
+      options.lanes = kept.lanes;
+      options.expire = expire;
+      const Report report = explore(options, kept.body);
+      EXPECT_TRUE(answered(report))
+          << calls << " calls, " << name_of(profile) << ": " << told(report);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Expiry,
+                         testing::Combine(testing::ValuesIn(barriers), testing::Values(1U, 2U)),
+                         [](const auto& test) {
+                           return std::string(std::get<0>(test.param).name) + "_expire_" +
+                                  std::to_string(std::get<1>(test.param));
+                         });
+
+}  // namespace
+}  // namespace muster::check
