@@ -32,6 +32,11 @@ struct RunOptions {
   // another launcher than muster run has started the ranks, they have 30 seconds to find each other,
   // or less where this is less, or MUSTER_TIMEOUT.
   std::chrono::milliseconds timeout{600'000};
+
+  // What a wait of a lane that has taken so long does to the team: it fails it, for all ranks; or,
+  // with `retry`, nothing. Then only what says that it may be called again after that can be (of
+  // the barriers EpochBarrier and DisseminationBarrier), and by all ranks equally often.
+  OnExpiry on_expiry = OnExpiry::fail;
 };
 
 namespace detail {

@@ -152,6 +152,7 @@ Result<std::shared_ptr<RankContext>> join(std::shared_ptr<const Job> job,
   rank->processes = options.processes;
   rank->timeout = options.timeout;
   rank->verify = options.verify;
+  rank->on_expiry = options.on_expiry;
   rank->max_lanes = options.max_lanes;
   rank->job->enlist(options.rank);
   step(options.rank, "join: take the mark");

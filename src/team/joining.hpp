@@ -15,6 +15,7 @@ struct JoinOptions {
   std::chrono::milliseconds timeout{600'000};
   bool verify = false;
   std::uint32_t max_lanes = 8;
+  OnExpiry on_expiry = OnExpiry::fail;
   bool marked = false;  // the process holds the rank's mark, for all its runs
 };
 

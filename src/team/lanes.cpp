@@ -37,9 +37,10 @@ void order_launches() {
 
 Result<void> run_lane(host::TeamContext& team, Lane lane, std::uint32_t lanes,
                       const LaneBody& body) {
-  host::LaneWatch watch(team, lane);
+  host::LaneWatch watch(team, lane, team.process().on_expiry);
   host::LaneContext context = team.lane_context(lane, lanes);
   context.watch = &watch;
+  context.verify = context.verify || team.status() != WaitStatus::ok;
   host::Fabric fabric(context);
   order_launches();
   try {

@@ -209,7 +209,8 @@ int detail::run_ranks(const RunOptions& options, const Body& body) {
             fmt::format("the option `lanes` is {}; it must be from 1 to 1024", options.lanes)});
     return usage;
   }
-  const host::JoinOptions join{0, true, *timeout, verifies(), options.lanes};
+  host::JoinOptions join{0, true, *timeout, verifies(), options.lanes};
+  join.on_expiry = options.on_expiry;
   host::Membership& membership = host::Membership::of_process();
   const auto started = membership.begin_run();
   if (!started) return report("run", started.error()), usage;

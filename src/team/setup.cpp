@@ -49,7 +49,7 @@ Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
              std::shared_ptr<const Setup> parent)
     : parent_(std::move(parent)),
       team_(std::move(process), team, parent_ == nullptr ? nullptr : &parent_->team_),
-      watch_(team_, Lane{0}) {
+      watch_(team_, Lane{0}, OnExpiry::retry) {  // meet() fails the team itself
   static_assert(sizeof(CallBoard) % page == 0);
   team_.add({Allocation::Kind::memory,
              team_.record().place_offset,

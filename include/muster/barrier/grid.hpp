@@ -29,9 +29,9 @@ namespace muster {
 // What a lane has transferred to other ranks is not carried by a deposit to the own rank: arrive
 // flushes first, unless the fabric is `direct`.
 //
-// After a wait that was not `ok` the lane must not call the barrier again: see CounterBarrier, which
-// has the same sum. The next call deposits nothing and returns `refused`, in later launches too;
-// the waits of the rank's other lanes fail then. Make a new barrier.
+// After a wait that was not `ok` the lane must not call the barrier again: see CounterBarrier,
+// which has the same sum. The next call deposits nothing and returns `refused`, in later launches
+// too; the waits of the rank's other lanes fail then. Make a new barrier.
 class GridBarrier {
  public:
   struct [[nodiscard]] Arrival {
@@ -55,8 +55,7 @@ class GridBarrier {
   // Called by all threads of the lane, once per arrival; the same status to all.
   template <Fabric F>
   MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
-    return BarrierSteps::wait(*this, fabric, at(fabric, arrival.sum), arrival.use,
-                              arrival.refused);
+    return BarrierSteps::wait(*this, fabric, at(fabric, arrival.sum), arrival.use, arrival.refused);
   }
 
   template <Fabric F>

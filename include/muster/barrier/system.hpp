@@ -29,10 +29,10 @@ namespace muster {
 // and are compared wrap-safely. The number of lanes may differ from launch to launch, the same on
 // all ranks in each; all of them are resident.
 //
-// After a wait that was not `ok` the lane must not call the barrier again: one whose exchange failed
-// has not met the others of its rank, whose waits fail too, and in their sum a second deposit could
-// stand for one that was not made (see CounterBarrier). The next call deposits nothing and returns
-// `refused`, in later launches too; make a new barrier.
+// After a wait that was not `ok` the lane must not call the barrier again: one whose exchange
+// failed has not met the others of its rank, whose waits fail too, and in their sum a second
+// deposit could stand for one that was not made (see CounterBarrier). The next call deposits
+// nothing and returns `refused`, in later launches too; make a new barrier.
 class SystemBarrier {
  public:
   struct [[nodiscard]] Arrival {

@@ -64,7 +64,7 @@ struct LaneContext {
   Lane lane;
   std::uint32_t lanes = 1;
   std::uint32_t spins = 0;  // polls before the first yield; few where lanes outnumber the cores
-  bool verify = false;      // check cells and windows on the hot path too
+  bool verify = false;      // check cells, windows and whether the lane has ended, each time
   const Segment* segments = nullptr;
   // By team rank: how many lanes of the team sleep on a cell in that rank's memory.
   std::atomic<std::uint32_t>* const* sleepers = nullptr;
@@ -145,14 +145,14 @@ class Fabric {
   WaitStatus wait(Signal signal, Compare compare, std::uint32_t value, Order order = Order::acquire,
                   Scope = Scope::system) {
     if (!admits(signal, context_.rank)) [[unlikely]]
-      return WaitStatus::invalid;
+      return ending();
     return block(signal, context_.rank, compare, value, load_order(order));
   }
 
   WaitStatus test(Signal signal, Compare compare, std::uint32_t value, Order order = Order::acquire,
                   Scope = Scope::system) {
     if (!admits(signal, context_.rank)) [[unlikely]]
-      return WaitStatus::invalid;
+      return ending();
     // Pairs with the release of the notify that wrote the value.
     const std::uint32_t seen = load(signal, context_.rank, load_order(order));
     return satisfies(seen, compare, value) ? WaitStatus::ok : failure_or_pending();
@@ -164,7 +164,7 @@ class Fabric {
 
   [[nodiscard]] std::uint32_t read(Signal signal, Order order = Order::relaxed,
                                    Scope = Scope::system) {
-    if (!admits(signal, context_.rank)) [[unlikely]]
+    if (!admits(signal, context_.rank) && ending() == WaitStatus::invalid) [[unlikely]]
       return 0;
     return load(signal, context_.rank, load_order(order));
   }
@@ -178,7 +178,7 @@ class Fabric {
 
   WaitStatus hand(Signal signal, Rank peer, Order order = Order::release) {
     if (!admits(signal, peer)) [[unlikely]]
-      return WaitStatus::invalid;
+      return ending();
     const WaitStatus status = block(signal, peer, Compare::eq, 0, load_order(Order::relaxed));
     if (status != WaitStatus::ok) return status;
     // Pairs with the acquire load of the peer's take.
@@ -189,7 +189,7 @@ class Fabric {
 
   WaitStatus take(Signal signal, Order order = Order::acquire) {
     if (!admits(signal, context_.rank)) [[unlikely]]
-      return WaitStatus::invalid;
+      return ending();
     const WaitStatus status = block(signal, context_.rank, Compare::eq, 1, load_order(order));
     if (status != WaitStatus::ok) return status;
     std::atomic_ref<std::uint32_t>(cell_of(signal, context_.rank))
@@ -407,6 +407,14 @@ class Fabric {
 
   void compare_call(const Call& call);
   [[nodiscard]] bool admits_slowly(Signal signal, Rank peer);
+  // What the lane's waits return once it has ended (LaneWatch::ended), and how one of them has
+  // ended: then `verify` is set, for what it does has to be looked at, or dropped.
+  [[nodiscard]] WaitStatus ending() const;
+  [[nodiscard]] WaitStatus settle(WaitStatus status);
+  // Would it write to a peer, after it has ended?
+  [[nodiscard]] bool silenced(Rank peer) const {
+    return context_.verify && !(peer == context_.rank) && ending() != WaitStatus::ok;
+  }
   [[nodiscard]] bool knows(const char* what, std::uint32_t segment, std::uint64_t offset,
                            std::uint64_t bytes);
   void reject_peer(const char* what, Rank peer);

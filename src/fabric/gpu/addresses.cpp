@@ -163,7 +163,7 @@ Result<Rows> World::rows(std::uint32_t lanes) {
   const Result<std::uint32_t> signals =
       state_->take_cells(static_cast<std::uint32_t>(count), "rows");
   if (!signals) return signals.error();
-  const Result<std::uint32_t> counters = 
+  const Result<std::uint32_t> counters =
       state_->take_cells(lanes * Rows::counters_of_lane, "the counters of rows");
   if (!counters) {
     state_->cells.give_back(*signals);

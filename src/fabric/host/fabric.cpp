@@ -26,24 +26,34 @@ AnyStatus Fabric::wait_any(const Condition* conditions, std::uint32_t count, Ord
   awaited.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     const Condition& one = conditions[i];
-    if (!admits(one.signal, context_.rank)) return {WaitStatus::invalid, 0};
+    if (!admits(one.signal, context_.rank)) return {ending(), 0};
     awaited.push_back(
         {one.signal, context_.rank, &cell_of(one.signal, context_.rank), one.compare, one.value});
   }
-  return context_.watch->wait_any(awaited.data(), count, load_order(order), call_);
+  const AnyStatus any = context_.watch->wait_any(awaited.data(), count, load_order(order), call_);
+  return {settle(any.status), any.index};
 }
 
 WaitStatus Fabric::wait_slowly(Signal signal, Rank owner, Compare compare, std::uint32_t value,
                                std::memory_order order) {
-  return context_.watch->wait({signal, owner, &cell_of(signal, owner), compare, value}, order,
-                              call_);
+  return settle(
+      context_.watch->wait({signal, owner, &cell_of(signal, owner), compare, value}, order, call_));
 }
 
 WaitStatus Fabric::wait_for_line(std::uint32_t& flag, std::int64_t line, std::uint32_t expected) {
   const Signal place{0, static_cast<std::uint32_t>(line)};
   // Pairs with the release of the flag in put_packets.
-  return context_.watch->wait({place, context_.rank, &flag, Compare::eq, expected, true},
-                              std::memory_order_acquire, call_);
+  return settle(context_.watch->wait({place, context_.rank, &flag, Compare::eq, expected, true},
+                                     std::memory_order_acquire, call_));
+}
+
+WaitStatus Fabric::ending() const {
+  return context_.watch->ended();
+}
+
+WaitStatus Fabric::settle(WaitStatus status) {
+  if (ending() != WaitStatus::ok) context_.verify = true;
+  return status;
 }
 
 void Fabric::clear_packets(Slots slots, std::int64_t at, std::int64_t lines) {
@@ -58,7 +68,7 @@ void Fabric::reject_flag(const char* what) {
 }
 
 WaitStatus Fabric::failure_or_pending() {
-  return context_.watch->poll();
+  return settle(context_.watch->poll());
 }
 
 void Fabric::wake_sleepers(std::uint32_t& cell) {
@@ -71,7 +81,7 @@ void Fabric::compare_call(const Call& call) {
 
 bool Fabric::admits_slowly(Signal signal, Rank peer) {
   if (peer.value >= context_.size) return reject_peer("signal", peer), false;
-  if (context_.watch->rejected()) return false;
+  if (ending() != WaitStatus::ok) return false;
   const TeamContext& team = context_.watch->team();
   if (signal.segment == 0 && team.holding(Allocation::Kind::cells, signal.cell, 1) != nullptr)
     return true;

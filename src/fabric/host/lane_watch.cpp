@@ -62,7 +62,7 @@ LaneWatch::Clock::time_point LaneWatch::deadline(const Progress& progress) const
 }
 
 WaitStatus LaneWatch::wait(const Awaited& awaited, std::memory_order order, CallClock& call) {
-  if (rejected_) return WaitStatus::invalid;
+  if (ended_ != WaitStatus::ok) return record(ended_, nullptr);
   // Where lanes share a core, most waits end after a yield or two: reading the clock first would
   // cost a noticeable part of that.
   for (int i = 0; i < 8; ++i) {
@@ -91,7 +91,7 @@ WaitStatus LaneWatch::wait(const Awaited& awaited, std::memory_order order, Call
 
 AnyStatus LaneWatch::wait_any(const Awaited* awaited, std::uint32_t count, std::memory_order order,
                               CallClock& call) {
-  if (rejected_) return {WaitStatus::invalid, 0};
+  if (ended_ != WaitStatus::ok) return {record(ended_, nullptr), 0};
   Progress progress = begin(call);
   while (true) {
     for (std::uint32_t index = 0; index < count; ++index) {
@@ -184,27 +184,36 @@ void LaneWatch::notice(const Awaited& awaited) const {
 }
 
 WaitStatus LaneWatch::record(WaitStatus status, const Awaited* awaited) {
-  if (error_) return status;
+  if (!error_) keep_error(status, awaited);
+  if (status > WaitStatus::expired) ended_ = status;
+  if (status == WaitStatus::expired && on_expiry_ == OnExpiry::fail) {
+    ended_ = WaitStatus::aborted;
+    team_.fail(WaitStatus::aborted, team_.process().job_rank,
+               fmt::format("rank {} lane {}: {}", team_.rank().value, lane_.value, error_->what));
+  }
+  return status;
+}
+
+void LaneWatch::keep_error(WaitStatus status, const Awaited* awaited) {
   if (status == WaitStatus::expired) {
     error_ = describe(*awaited);
     error_->code = ErrorCode::expired;
     error_->what = fmt::format("waited {} ms for {}, in vain", team_.process().timeout.count(),
                                whom(*error_, *awaited));
-    return status;
+    return;
   }
   error_ = team_.failure();
-  if (awaited != nullptr && awaited->meeting != nullptr) return status;
+  if (awaited != nullptr && awaited->meeting != nullptr) return;
   error_->lane = lane_;
   if (awaited != nullptr) {
     error_->cell = awaited->signal.cell;
     error_->seen = load(*awaited, std::memory_order_relaxed);
     error_->expected = awaited->value;
   }
-  return status;
 }
 
 WaitStatus LaneWatch::poll() {
-  if (rejected_) return WaitStatus::invalid;
+  if (ended_ != WaitStatus::ok) return record(ended_, nullptr);
   if (team_.status() != WaitStatus::ok) return record(team_.status(), nullptr);
   if (++polls_ % 1024 != 0) return WaitStatus::pending;
   const auto now = Clock::now();
@@ -215,7 +224,7 @@ WaitStatus LaneWatch::poll() {
 }
 
 void LaneWatch::compare(const Call& call) {
-  if (lane_.value >= CallBoard::lanes) return;
+  if (lane_.value >= CallBoard::lanes || ended_ != WaitStatus::ok) return;
   const std::uint64_t number = team_.next_call(lane_);
   team_.board_of(team_.rank()).write(lane_.value, number, call);
   for (std::uint32_t member = 0; member < team_.size(); ++member) {
@@ -230,7 +239,7 @@ void LaneWatch::compare(const Call& call) {
 }
 
 void LaneWatch::reject(Error error) {
-  rejected_ = true;
+  ended_ = WaitStatus::invalid;
   error.rank = team_.rank();
   error.lane = lane_;
   team_.fail(WaitStatus::aborted, team_.job_rank_of(team_.rank()),

@@ -25,7 +25,9 @@ struct Awaited {
 
 class LaneWatch {
  public:
-  LaneWatch(TeamContext& team, Lane lane) : team_(team), lane_(lane) {}
+  // A lane of a team that has failed waits for nothing.
+  LaneWatch(TeamContext& team, Lane lane, OnExpiry on_expiry)
+      : team_(team), lane_(lane), on_expiry_(on_expiry), ended_(team.status()) {}
 
   // Yields for a while, then sleeps, until the cell satisfies, the deadline passes or the team
   // fails. The deadline counts from when the first wait of the lane's call turned slow, or this one
@@ -45,7 +47,13 @@ class LaneWatch {
   [[nodiscard]] TeamContext& team() const { return team_; }
   // The first thing that went wrong on this lane.
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
-  [[nodiscard]] bool rejected() const { return rejected_; }
+  [[nodiscard]] bool rejected() const { return ended_ == WaitStatus::invalid; }
+  // What all later waits of this lane return, if not ok. It deposits nothing more, and writes to no
+  // peer: nobody may take what it does now for a part of a call that it has given up. The error
+  // tells why, once this was asked.
+  [[nodiscard]] WaitStatus ended() {
+    return ended_ == WaitStatus::ok ? WaitStatus::ok : record(ended_, nullptr);
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -64,13 +72,15 @@ class LaneWatch {
   [[nodiscard]] WaitStatus attend(Progress& progress, const Awaited& awaited);
   void sleep(const Awaited& awaited, Progress& progress) const;
   void notice(const Awaited& awaited) const;
-  [[nodiscard]] WaitStatus record(WaitStatus status, const Awaited* awaited);
+  WaitStatus record(WaitStatus status, const Awaited* awaited);
+  void keep_error(WaitStatus status, const Awaited* awaited);
   [[nodiscard]] Error describe(const Awaited& awaited) const;
 
   TeamContext& team_;
   Lane lane_;
   std::optional<Error> error_;
-  bool rejected_ = false;
+  OnExpiry on_expiry_;
+  WaitStatus ended_;
   Clock::time_point noticed_{};  // the call of the last notice, by when it turned slow
   std::uint32_t polls_ = 0;
   Clock::time_point next_poll_look_{};

@@ -28,6 +28,7 @@ struct RankContext {
   bool processes = true;  // false: the ranks are threads of this process
   std::chrono::milliseconds timeout{600'000};
   bool verify = false;
+  OnExpiry on_expiry = OnExpiry::fail;  // of a lane's wait
   std::uint32_t max_lanes = 8;
   // The team of all, until shrink puts that of the survivors in its place. Whoever ends the rank
   // lets go of it: it holds this context in turn.

@@ -133,7 +133,7 @@ void Fabric::remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Bo
 
 template <class T, std::int64_t R, std::int64_t C>
 void Fabric::remote_store(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box) {
-  if (!admits("remote_store", window, peer, box, R, C)) [[unlikely]]
+  if (!admits("remote_store", window, peer, box, R, C) || silenced(peer)) [[unlikely]]
     return;
   write(tile, address(window, peer).data() + window.at(box.row, box.col), window.cols, box);
 }
@@ -173,7 +173,7 @@ template <class T, std::int64_t R, std::int64_t C>
 void Fabric::remote_add(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box) {
   static_assert(std::atomic_ref<T>::is_always_lock_free && !std::is_same_v<T, bool>,
                 "remote_add takes numbers of 1, 2, 4 or 8 bytes");
-  if (!admits("remote_add", window, peer, box, R, C)) [[unlikely]]
+  if (!admits("remote_add", window, peer, box, R, C) || silenced(peer)) [[unlikely]]
     return;
   const View<T> target = address(window, peer);
   for (std::int64_t row = 0; row < box.rows; ++row) {
@@ -211,6 +211,7 @@ template <class T>
                                                       std::int64_t count) {
   if (!admits(names[0], to, to_rank, to_at, count)) return;
   if (!admits(names[1], from, from_rank, from_at, count)) return;
+  if (silenced(to_rank)) return;
   move(memory_of(to, to_rank) + to_at, to_at, memory_of(from, from_rank) + from_at, from_at, count);
 }
 

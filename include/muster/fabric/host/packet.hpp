@@ -37,7 +37,7 @@ inline void Fabric::put_packets(Slots slots, Rank peer, std::int64_t at, const T
   constexpr auto bytes = R * C * static_cast<std::int64_t>(sizeof(T));
   constexpr std::int64_t last = detail::flag_line<T>(R * C);
   static_assert(bytes <= last * static_cast<std::int64_t>(sizeof(PacketLine)) || last == 0);
-  if (!admits("put_packets", slots, peer, at, last + 1)) [[unlikely]]
+  if (!admits("put_packets", slots, peer, at, last + 1) || silenced(peer)) [[unlikely]]
     return;
   if (flag == 0) [[unlikely]]
     return reject_flag("put_packets");
@@ -59,6 +59,8 @@ inline WaitStatus Fabric::wait_packets(Tile<T, R, C>& tile, Slots slots, std::in
   constexpr std::int64_t last = detail::flag_line<T>(R * C);
   if (!admits("wait_packets", slots, context_.rank, at, last + 1)) [[unlikely]]
     return WaitStatus::invalid;
+  if (context_.verify && ending() != WaitStatus::ok) [[unlikely]]
+    return ending();
   if (flag == 0) [[unlikely]]
     return reject_flag("wait_packets"), WaitStatus::invalid;
   PacketLine* const source = memory_of(slots, context_.rank) + at;
