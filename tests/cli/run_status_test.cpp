@@ -3,6 +3,9 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "cli/command.hpp"
 
@@ -41,6 +44,18 @@ TEST(RunStatus, IsOneHundredTwentyEightPlusTheSignalThatKilledARank) {
   EXPECT_EQ(count(command.out(), "pid " + pid + "."), 1);
 }
 
+// Does the process wait for so many descriptors in one place?
+bool watches(pid_t pid, int descriptors) {
+  std::error_code error;
+  const std::string place = "/proc/" + std::to_string(pid) + "/fdinfo";
+  for (const auto& entry : std::filesystem::directory_iterator(place, error)) {
+    std::ifstream file(entry.path());
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    if (count(text, "tfd:") >= descriptors) return true;
+  }
+  return false;
+}
+
 // All have ended before the launcher looks: the order of their ends must not get lost.
 TEST(RunStatus, IsThatOfTheRankThatFailedFirst) {
   struct End {
@@ -55,6 +70,8 @@ TEST(RunStatus, IsThatOfTheRankThatFailedFirst) {
   for (const auto& order : orders) {
     Command command(run_script({"-n", "4"}, "echo $MUSTER_RANK $$; exec sleep 300"));
     ASSERT_TRUE(eventually([&] { return command.out_lines().size() == 4; }));
+    // A rank may have written before the launcher watches all of them.
+    ASSERT_TRUE(eventually([&] { return watches(command.pid(), 5); }));
     std::map<int, pid_t> pids;
     for (const std::string& line : command.out_lines())
       pids[line[0] - '0'] = std::stoi(line.substr(2));
