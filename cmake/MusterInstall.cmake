@@ -8,6 +8,31 @@ get_property(exported GLOBAL PROPERTY MUSTER_EXPORTED)
 get_property(dependencies GLOBAL PROPERTY MUSTER_DEPENDENCIES)
 list(APPEND dependencies Threads)
 
+# Nothing is installed of a build that holds a part only, as after ./dev demo: said before the first
+# file is copied.
+set(installed "")
+foreach(target IN LISTS exported ITEMS muster muster-peer-mpi muster-bench-gpu muster-peer-nccl
+                                       muster-peer-nvshmem)
+  if(TARGET ${target} AND NOT target STREQUAL "muster_core")
+    string(APPEND installed " \"$<TARGET_FILE:${target}>\"")
+  endif()
+endforeach()
+install(
+  CODE "set(missing \"\")
+foreach(file IN ITEMS${installed})
+  if(NOT EXISTS \"\${file}\")
+    get_filename_component(name \"\${file}\" NAME)
+    list(APPEND missing \${name})
+  endif()
+endforeach()
+if(missing)
+  list(JOIN missing \", \" missing)
+  message(FATAL_ERROR \"muster: this build holds a part only (./dev demo builds no more than it runs); \"
+    \"missing: \${missing}. Nothing was installed. First build all of it: \"
+    \"cmake --build ${PROJECT_BINARY_DIR}, or ./dev build release\")
+endif()"
+  ALL_COMPONENTS)
+
 # The pkg-config words for what a library links besides muster itself.
 set(pc_word_Threads::Threads -pthread)
 set(pc_word_Boost::context -lboost_context)

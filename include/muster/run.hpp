@@ -29,8 +29,8 @@ struct RunOptions {
 
   // How long a wait may take, and all waits of one call together (a barrier, an exchange, a set-up
   // call); MUSTER_TIMEOUT (in seconds) overrides it. 100 years at most, which is for ever. Where
-  // another launcher than muster run has started the ranks, they have 30 seconds to find each other,
-  // or less where this is less, or MUSTER_TIMEOUT.
+  // another launcher than muster run has started the ranks, they have 30 seconds to find each
+  // other, or less where this is less, or MUSTER_TIMEOUT.
   std::chrono::milliseconds timeout{600'000};
 
   // What a wait of a lane that has taken so long does to the team: it fails it, for all ranks; or,

@@ -1,4 +1,4 @@
-# One step of the package test: cmake -DSTEP=install|find_package|pkg_config ... -P package_test.cmake
+# One step of the package test: cmake -DSTEP=install|part|find_package|pkg_config ... -P package_test.cmake
 
 function(run)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "OUTPUT" "COMMAND")
@@ -37,6 +37,19 @@ file(MAKE_DIRECTORY ${WORK})
 if(STEP STREQUAL "install")
   file(REMOVE_RECURSE ${PREFIX})
   run(COMMAND ${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX})
+elseif(STEP STREQUAL "part")
+  # Configured, and nothing of it built.
+  run(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
+              -DMUSTER_CUDA=OFF -DMUSTER_BUILD_TESTS=OFF -DMUSTER_BUILD_BENCH=OFF -DMUSTER_BUILD_EXAMPLES=OFF)
+  execute_process(COMMAND ${CMAKE_COMMAND} --install ${WORK}/build --prefix ${WORK}/installed
+                  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  string(REGEX REPLACE "[ \n]+" " " errors "${errors}")
+  if(result EQUAL 0 OR NOT errors MATCHES "holds a part only.*libmuster_host.a.*./dev build release")
+    message(FATAL_ERROR "cmake --install of a part ended with ${result}:\n${output}\n${errors}")
+  endif()
+  if(EXISTS ${WORK}/installed)
+    message(FATAL_ERROR "cmake --install of a part has left ${WORK}/installed")
+  endif()
 elseif(STEP STREQUAL "find_package")
   run(COMMAND ${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK} -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${PREFIX}
               -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS})
