@@ -130,7 +130,9 @@ Decision Search::pick(Execution& run) {
       return {Decision::Action::expire, thread.id, 0, nullptr};
     put_off(run, thread);
   }
-  if (!arrived() && !run.polled()) return {Decision::Action::leave, 0, 0, nullptr};
+  // Once a wait has expired, those that are stuck expire as well, and the way goes on from there.
+  if (!arrived() && !run.polled() && run.expired() == 0)
+    return {Decision::Action::leave, 0, 0, nullptr};
   return {};
 }
 

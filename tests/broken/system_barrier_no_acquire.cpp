@@ -1,5 +1,5 @@
-// A system barrier whose wait does not acquire: TileScale's sync_blocks has a fence on entry and
-// none on exit. Whoever passes has met everybody, and may still read what was there before.
+// A system barrier whose wait does not acquire: TileScale's barrier_blocks has a fence on entry
+// and none on exit. Whoever passes has met everybody, and may still read what was there before.
 //
 // The checker must say: race (the neighbour's value is read unordered with its store).
 #include "broken.hpp"

@@ -143,16 +143,50 @@ void reduce_scatter(Team& team, std::uint32_t calls) {
   });
 }
 
+// The same with no barrier behind it: the next call begins as soon as this rank has heard from all.
+// Each peer has a cell of its own and each call a sum of its own, so that only the reset can go
+// wrong. With set_late the cells are set to zero after the last wait of the call.
+template <Reset reset>
+void reduce_scatter_bare(Team& team, std::uint32_t calls) {
+  const auto sums = *team.window<int>({calls}, "sums");
+  const Rows rows = *team.rows();
+  if (!grows(reset)) team.promise_zero(rows);
+  (void)team.lane([&](auto& fabric) -> WaitStatus {
+    for (std::uint32_t call = 1; call <= calls; ++call) {
+      for (std::uint32_t step = 1; step < fabric.size(); ++step) {
+        auto tile = fabric.template tile<int, 1, 1>();
+        tile.each([&](auto, auto, int& value) { value = static_cast<int>(call); });
+        const Rank peer{(fabric.rank().value + step) % fabric.size()};
+        fabric.remote_add(tile, sums, peer, Box{0, call - 1, 1, 1});
+      }
+      fabric.converge();
+      const Signal mine = rows.from(fabric.lane(), fabric.rank());
+      for_each_peer(fabric, [&](Rank peer) { tell(fabric, reset, mine, peer, call); });
+      WaitStatus status = WaitStatus::ok;
+      for_each_peer(fabric, [&](Rank peer) {
+        const Signal theirs = rows.from(fabric.lane(), peer);
+        status = worst(status, fabric.wait(theirs, Compare::ge, grows(reset) ? call : 1));
+      });
+      for_each_peer(fabric,
+                    [&](Rank peer) { clear(fabric, reset, rows.from(fabric.lane(), peer), 1); });
+      if (fabric.converge(status) != WaitStatus::ok) return WaitStatus::aborted;
+      if (fabric.thread() == 0) (void)static_cast<int>(fabric.local(sums)[call - 1]);
+    }
+    return WaitStatus::ok;
+  });
+}
+
 }  // namespace
 
 // In set_late a set is unordered with the adds of peers that are in the next call already.
 // NOLINTBEGIN(bugprone-macro-parentheses): the name of a template takes none.
+#define MUSTER_SELF_CLEARING_EARLY(shape)                                                    \
+  MUSTER_CHECK(shape##_set_zero_early, {.ranks = 3, .calls = 3, .group = "self_clearing"}) { \
+    shape<Reset::set_early>(team, calls);                                                    \
+  }
 #define MUSTER_SELF_CLEARING(shape)                                                          \
   MUSTER_CHECK(shape##_add_back, {.ranks = 3, .calls = 3, .group = "self_clearing"}) {       \
     shape<Reset::add_back>(team, calls);                                                     \
-  }                                                                                          \
-  MUSTER_CHECK(shape##_set_zero_early, {.ranks = 3, .calls = 3, .group = "self_clearing"}) { \
-    shape<Reset::set_early>(team, calls);                                                    \
   }                                                                                          \
   MUSTER_CHECK(shape##_set_zero_late,                                                        \
                {.ranks = 3, .calls = 3, .group = "self_clearing", .fails = Kind::clobber}) { \
@@ -164,7 +198,11 @@ void reduce_scatter(Team& team, std::uint32_t calls) {
 // NOLINTEND(bugprone-macro-parentheses)
 
 MUSTER_SELF_CLEARING(barrier)
+MUSTER_SELF_CLEARING_EARLY(barrier)
 MUSTER_SELF_CLEARING(broadcast)
+MUSTER_SELF_CLEARING_EARLY(broadcast)
 MUSTER_SELF_CLEARING(reduce_scatter)
+MUSTER_SELF_CLEARING_EARLY(reduce_scatter)
+MUSTER_SELF_CLEARING(reduce_scatter_bare)
 
 }  // namespace muster::self_clearing

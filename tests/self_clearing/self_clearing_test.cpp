@@ -29,7 +29,22 @@ TEST(SelfClearing, EveryVariantInEveryProfile) {
       }
     }
   }
-  EXPECT_EQ(variants, 12U);
+  EXPECT_EQ(variants, 15U);
+}
+
+// The next call's deposit is wiped, and then waited for for ever, with two ranks already.
+TEST(SelfClearing, SettingZeroWithoutABarrierBehindItIsAClobberAndThenADeadlock) {
+  const Entry* entry = find("self_clearing/reduce_scatter_bare_set_zero_late");
+  ASSERT_NE(entry, nullptr);
+  for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc}) {
+    Options options;
+    options.ranks = 2;
+    options.calls = 2;
+    options.profile = profile;
+    const Report report = explore(options, entry->body);
+    EXPECT_TRUE(report.has(Kind::clobber)) << name_of(profile);
+    EXPECT_TRUE(report.has(Kind::deadlock)) << name_of(profile);
+  }
 }
 
 }  // namespace
