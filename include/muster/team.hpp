@@ -160,8 +160,10 @@ class Team {
   [[nodiscard]] Result<Team> split(std::int32_t colour, std::int32_t key = 0);
 
   // Gives back everything that the team has allocated, and its own record: a job has room for 1024
-  // teams at a time. Nothing works on the team afterwards. Errors: invalid_argument while a team
-  // that was split off this one is open; a failed team gives nothing back and says how it failed.
+  // teams at a time. Nothing works on the team afterwards. Of a team that has failed each rank lets
+  // go by itself, without waiting for the others, by close() or with its last Team object; what the
+  // team had is given back when all ranks that live have. Errors: invalid_argument while a team
+  // that was split off this one is open; those of a set-up call where it has not failed.
   Result<void> close();
 
   // ---- failure ---------------------------------------------------------------------------------

@@ -187,6 +187,7 @@ Result<std::shared_ptr<RankContext>> join(std::shared_ptr<const Job> job,
 }
 
 void leave(RankContext& rank) {
+  rank.left = true;
   // Pairs with the acquire in is_lost, which looks at it after the rank's end was seen.
   rank.job->header().rank_records[rank.job_rank].state.store(RankState::left,
                                                              std::memory_order_release);

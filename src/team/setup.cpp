@@ -61,6 +61,9 @@ Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
 }
 
 Setup::~Setup() {
+  // Nobody here can use the failed team any more. Once the rank has left, its part is no matter.
+  if (!closed_ && !team_.process().left && team_.status() != WaitStatus::ok)
+    let_go(TeamRecord::LetGo::as_it_was);
   let_go_of_parent();
 }
 
@@ -198,7 +201,13 @@ Result<std::uint64_t> Setup::allocate(Allocation allocation, const std::string& 
       mine = place.error();
   }
   const auto give_up = [&](Error error) {
-    if (reserved != 0) give_back(allocation, reserved - 1);
+    if (reserved == 0) return error;
+    // Where the team has failed, others may have got further and count it among what the team has.
+    allocation.offset = reserved - 1;
+    if (team_.status() == WaitStatus::ok)
+      give_back(allocation, allocation.offset);
+    else
+      team_.add({allocation.kind, allocation.offset, allocation.length, 0, {}});
     return error;
   };
   const auto agreed = agree(what, reserved, mine);
@@ -263,29 +272,50 @@ Result<void> Setup::close() {
                               open),
                   team_.rank()};
   }
-  if (const auto agreed = agree("close()", 0, local); !agreed) {
-    if (team_.status() != WaitStatus::ok) let_go_of_parent();  // it will never look there again
-    return agreed.error();
+  if (!closed_ && team_.status() != WaitStatus::ok) {
+    if (local) return *local;
+    let_go(TeamRecord::LetGo::as_it_was);
+    return {};
   }
+  if (const auto agreed = agree("close()", 0, local); !agreed) return agreed.error();
   // Everybody has come, so no lane runs any more. What the team itself talks through stays until
   // the last member has passed the barrier below.
   for (const Allocation& allocation : team_.allocations()) {
     if (!is_system(allocation)) clear(allocation, team_.process().job_rank);
   }
   if (Result<void> cleared = sync(); !cleared) return cleared;
-  step(team_.process().job_rank, "close: count");
+  let_go(TeamRecord::LetGo::cleared);
+  return {};
+}
+
+// This rank is done with the team. Of the members that live the last one gives back what it had.
+void Setup::let_go(TeamRecord::LetGo how) {
+  step(team_.process().job_rank, "close: let go");
   closed_ = true;
   let_go_of_parent();
-  // Pairs with itself: the last to come sees that all others have passed.
-  if (team_.record().done.fetch_add(1, std::memory_order_acq_rel) + 1 != team_.size()) return {};
+  const HeaderLock lock = lock_header(team_.process());
+  if (!lock.is_held()) return;
+  JobHeader& header = team_.header();
+  TeamRecord& record = team_.record();
+  record.let_go[team_.rank().value] = how;
+  for (std::uint32_t member = 0; member < team_.size(); ++member) {
+    if (record.let_go[member] != TeamRecord::LetGo::no) continue;
+    const std::uint32_t job_rank = team_.job_rank_of(Rank{member});
+    const RankState state = header.rank_records[job_rank].state.load(std::memory_order_acquire);
+    if (state != RankState::left && !is_lost(header, job_rank)) return;
+  }
   step(team_.process().job_rank, "close: give back");
   for (const Allocation& allocation : team_.allocations()) {
-    if (is_system(allocation)) clear(allocation, team_.job_rank_of(Rank{0}));
-    give_back(allocation, allocation.offset);
+    for (std::uint32_t member = 0; member < team_.size(); ++member) {
+      if (record.let_go[member] != TeamRecord::LetGo::cleared || is_system(allocation))
+        clear(allocation, team_.job_rank_of(Rank{member}));
+    }
+    const bool memory = allocation.kind == Allocation::Kind::memory;
+    (memory ? header.heap_space : header.cell_space).release(allocation.offset, allocation.length);
   }
-  const HeaderLock lock = lock_header(team_.process());
-  if (lock.is_held()) team_.header().team_taken[team_.number()] = false;
-  return {};
+  for (std::uint32_t segment = 1; segment < max_segments; ++segment)
+    if (team_.segments().is_own(segment)) header.segment_taken[segment] = false;
+  header.team_taken[team_.number()] = false;
 }
 
 bool Setup::is_system(const Allocation& allocation) const {
@@ -332,7 +362,7 @@ Result<std::uint32_t> found_team(const RankContext& founder,
   record.failing.store(0, std::memory_order_relaxed);
   record.decider.store(0, std::memory_order_relaxed);
   record.successor.store(0, std::memory_order_relaxed);
-  record.done.store(0, std::memory_order_relaxed);
+  std::fill_n(record.let_go.begin(), size, TeamRecord::LetGo::no);
   record.lost = no_rank;
   record.size = size;
   record.place_offset = *place;

@@ -59,9 +59,11 @@ class Setup {
                                             const std::optional<Error>& local);
   [[nodiscard]] Result<void> release_segment(std::uint32_t segment);
 
-  // Gives back all that the team has, its own record too. Collective; nothing works afterwards. Not
-  // while a team that was split off is open: it looks at this one's record and windows. One that
-  // has failed does so no more once it is closed, in vain, or shrunk.
+  // Gives back all that the team has, its own record too; nothing works afterwards. Collective, but
+  // for a team that has failed: there each member lets go by itself, here or where the last handle
+  // goes, and what the team had is given back when all that live have. Not while a team that was
+  // split off is open: it looks at this one's record and windows. One that has failed does so no
+  // more once it is closed or shrunk.
   [[nodiscard]] Result<void> close();
   [[nodiscard]] bool closed() const { return closed_; }
   // The parent may be closed from now on.
@@ -78,6 +80,7 @@ class Setup {
   [[nodiscard]] Result<std::uint64_t> reserve(const Allocation& allocation);
   void clear(const Allocation& allocation, std::uint32_t job_rank) const;
   void give_back(const Allocation& allocation, std::uint64_t offset);
+  void let_go(TeamRecord::LetGo how);
   [[nodiscard]] std::optional<Error> commit(const Allocation& allocation, std::uint64_t offset);
 
   std::shared_ptr<const Setup> parent_;

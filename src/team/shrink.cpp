@@ -107,11 +107,8 @@ Result<std::uint32_t> agree_on_survivors(TeamContext& team) {
 
 bool survivors_stand(const Job& job) {
   JobHeader& header = job.header();
-  std::uint32_t team = 0;
-  // Pairs with the compare-and-swap above.
-  while (const std::uint32_t next = header.teams[team].successor.load(std::memory_order_acquire)) {
-    team = next - 1;
-  }
+  // Pairs with the release in Team::shrink.
+  const std::uint32_t team = header.standing.load(std::memory_order_acquire);
   if (team == 0) return false;
   for (std::uint32_t member = 0; member < header.teams[team].size; ++member) {
     if (is_lost(header, header.teams[team].members[member])) return false;

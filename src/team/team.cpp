@@ -229,7 +229,12 @@ Result<Team> Team::shrink() {
   // The job ends with a meeting of the team of all, or of those that took its place: what a team
   // that was split off does with its own failure is no business of the others.
   std::shared_ptr<host::Setup>& current = setup_->team().process().current;
-  if (current == setup_) current = survivors;
+  if (current == setup_) {
+    current = survivors;
+    // Pairs with the acquire in survivors_stand. All survivors store the same number, and none
+    // makes the next before all have.
+    setup_->team().header().standing.store(*successor, std::memory_order_release);
+  }
   return Team(std::move(survivors));
 }
 

@@ -23,6 +23,15 @@ using std::chrono::milliseconds;
 using testing::Board;
 using testing::Checks;
 
+std::set<std::string> entries_of(const std::string& directory) {
+  std::set<std::string> names;
+  if (DIR* open = opendir(directory.c_str())) {
+    while (const dirent* entry = readdir(open)) names.insert(entry->d_name);
+    closedir(open);
+  }
+  return names;
+}
+
 class Failures : public ::testing::TestWithParam<RunAs> {
  protected:
   // Runs the body; its own verdict reaches the test through the board.
@@ -152,7 +161,7 @@ TEST_P(Failures, AClosedTeamReachesNobody) {
   });
 }
 
-// A team that failed cannot be closed, but its parent can.
+// A team that failed is closed by each rank for itself, and so can its parent be.
 TEST_P(Failures, AFailedChildDoesNotHoldItsParentOpen) {
   expect_held(3, [](Team& team) -> Result<void> {
     Checks checks;
@@ -160,7 +169,12 @@ TEST_P(Failures, AFailedChildDoesNotHoldItsParentOpen) {
     auto closed = *parent.split(0);
     auto shrunk = *parent.split(0);
     if (team.rank() == Rank{0}) closed.abort("the first child");
-    checks.refused(closed.close(), ErrorCode::aborted, "close of a failed team");
+    while (closed.sync()) {
+    }
+    checks.ok(closed.close(), "close of a failed team");
+    checks.refused(closed.close(), ErrorCode::invalid_argument, "close once more", "closed");
+    checks.refused(closed.shrink(), ErrorCode::invalid_argument, "shrink of what is closed",
+                   "closed");
     auto rest = shrunk.shrink();
     checks.ok(rest, "shrink of a child");
     checks.ok(parent.close(), "close of the parent");
@@ -187,6 +201,53 @@ TEST_P(Failures, AShrunkPartLeavesTheJobsTeamAsItIs) {
                 },
                 milliseconds(3000)),
             0);
+}
+
+// Bytes of the job's memory that are there.
+std::int64_t bytes_taken() {
+  for (const std::string& name : entries_of("/proc/self/fd")) {
+    const std::string path = "/proc/self/fd/" + name;
+    char target[256] = {};
+    if (readlink(path.c_str(), target, sizeof(target) - 1) <= 0) continue;
+    struct stat status {};
+    if (std::string(target).find("memfd:muster") != std::string::npos &&
+        stat(path.c_str(), &status) == 0)
+      return std::int64_t{status.st_blocks} * 512;
+  }
+  return 0;
+}
+
+// What failed teams had, their numbers too, is given back: with their last object, or by close().
+TEST_P(Failures, TwoThousandShrinksLoseNothing) {
+  constexpr std::int64_t elements = 1 << 18;  // 1 MiB
+  constexpr int shrinks = 2000;
+  expect_held(2, [](Team& first) -> Result<void> {
+    Team team = first;
+    Checks checks;
+    std::int64_t early = 0;
+    for (int i = 0; i < shrinks; ++i) {
+      const auto window = team.window<float>({elements});
+      if (!checks.ok(window, "window")) break;
+      (void)team.rows();
+      checks.ok(team.lane([&](auto& fabric) {
+        checks.equal(fabric.local(*window)[elements - 1], 0.0F, "a new window's element");
+        fabric.local(*window)[elements - 1] = 1;
+      }),
+                "a lane");
+      if (team.rank() == Rank{0}) team.abort("again");
+      auto rest = team.shrink();
+      if (!checks.ok(rest, "shrink " + std::to_string(i))) break;
+      if (i % 2 == 0) checks.ok(team.close(), "close of the failed team");
+      team = std::move(*rest);
+      if (i == 20) early = bytes_taken();
+    }
+    checks.ok(team.sync(), "sync at the end");
+    const std::int64_t late = bytes_taken();
+    checks.holds(early > 0 && late < early + 16 * elements * 4,
+                 std::to_string(early) + " bytes after 20 shrinks, " + std::to_string(late) +
+                     " after all: no more than a few windows between them");
+    return checks.done();
+  });
 }
 
 TEST_P(Failures, ABodysErrorEndsTheOthers) {
@@ -290,15 +351,6 @@ TEST_P(Failures, ALongWaitCostsNoCpuTime) {
                           return checks.done();
                         }),
             0);
-}
-
-std::set<std::string> entries_of(const std::string& directory) {
-  std::set<std::string> names;
-  if (DIR* open = opendir(directory.c_str())) {
-    while (const dirent* entry = readdir(open)) names.insert(entry->d_name);
-    closedir(open);
-  }
-  return names;
 }
 
 // What the descriptors of this process name.

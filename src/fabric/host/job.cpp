@@ -39,6 +39,7 @@ Error system_error(const std::string& what) {
 // What a job's memory begins with, at each of its runs.
 void reset_space(JobHeader& header) {
   header.team_taken.fill(false);
+  header.standing.store(0, std::memory_order_relaxed);
   header.segment_taken.fill(false);
   header.segment_taken[0] = true;
   header.cell_space.reset(0, header.cells);

@@ -59,8 +59,10 @@ struct TeamRecord {
   std::atomic<std::uint32_t> decider;
   std::atomic<std::uint32_t> successor;
 
-  // Members that are done with a team that is being closed; the last one gives its memory back.
-  std::atomic<std::uint32_t> done;
+  // Who is done with the team, by team rank; guarded by the header's lock. The last of those that
+  // live gives its memory and its number back.
+  enum class LetGo : std::uint8_t { no, cleared, as_it_was };
+  std::array<LetGo, max_ranks> let_go;
 
   std::uint32_t size;
   std::uint64_t place_offset;  // of its MeetingPlace, in the heap of the first member
@@ -68,7 +70,7 @@ struct TeamRecord {
 };
 
 struct JobHeader {
-  static constexpr std::uint64_t magic_value = 0x726574'7375'6d04ULL;  // "muster", version 4
+  static constexpr std::uint64_t magic_value = 0x726574'7375'6d05ULL;  // "muster", version 5
 
   std::atomic<std::uint64_t> magic;
   std::uint64_t nonce;  // tells this job's memory from any other's
@@ -93,6 +95,9 @@ struct JobHeader {
   std::atomic<std::uint64_t> unjoined;
   std::atomic<std::uint32_t> begun;
   std::atomic<std::uint32_t> joined;
+
+  // The team that the job ends with: that of all, or of the survivors that took its place.
+  std::atomic<std::uint32_t> standing;
 
   // Each rank's sign of life, held by it alone: see liveness.hpp.
   std::array<pthread_mutex_t, max_ranks> marks;

@@ -33,7 +33,8 @@ struct RankContext {
   // The team of all, until shrink puts that of the survivors in its place. Whoever ends the rank
   // lets go of it: it holds this context in turn.
   std::shared_ptr<Setup> current{};
-  LifeMark mark{};  // where it is not the process's for longer
+  bool left = false;  // has ended its part in the job
+  LifeMark mark{};    // where it is not the process's for longer
 
   RankContext(std::shared_ptr<const Job> j, std::uint32_t rank)
       : job(std::move(j)), job_rank(rank) {}
