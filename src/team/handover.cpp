@@ -183,13 +183,14 @@ Result<void> Handover::exchange(TeamContext& team, CallClock& call,
     }
     if (team.status() != WaitStatus::ok) return team.failure();
     if (now - begin >= team.process().timeout) {
-      Error late{
-          ErrorCode::expired,
-          fmt::format("waited {} ms for the memory of rank {}, which lives",
-                      team.process().timeout.count(), std::ranges::find(come, 0) - come.begin()),
-          team.rank()};
+      Error late{ErrorCode::expired,
+                 fmt::format("waited {} ms for the memory of {}, which lives",
+                             team.process().timeout.count(),
+                             team.called(Rank{static_cast<std::uint32_t>(
+                                 std::ranges::find(come, 0) - come.begin())})),
+                 team.rank()};
       team.fail(WaitStatus::aborted, team.process().job_rank,
-                fmt::format("rank {}: a set-up call expired: {}", team.rank().value, late.what));
+                fmt::format("{}: a set-up call expired: {}", team.called(team.rank()), late.what));
       return late;
     }
     pollfd more{socket_.get(), POLLIN, 0};

@@ -60,7 +60,7 @@ Result<void> run_lane(host::TeamContext& team, Lane lane, std::uint32_t lanes,
 
 void fail_for(host::TeamContext& team, Lane lane, const Error& error) {
   team.fail(WaitStatus::aborted, team.process().job_rank,
-            fmt::format("rank {} lane {}: {}", team.rank().value, lane.value, to_string(error)));
+            fmt::format("{} lane {}: {}", team.called(team.rank()), lane.value, to_string(error)));
 }
 
 // The first lane's error, but one that is no mere echo of another's before one that is.

@@ -103,8 +103,9 @@ Result<void> Setup::meet(bool announced) {
   // This rank has left a call that a late one is still to make: from now on they would be one call
   // apart, and agree on things that they do not mean.
   if (status == WaitStatus::expired)
-    team_.fail(WaitStatus::aborted, team_.process().job_rank,
-               fmt::format("rank {}: a set-up call expired: {}", team_.rank().value, error.what));
+    team_.fail(
+        WaitStatus::aborted, team_.process().job_rank,
+        fmt::format("{}: a set-up call expired: {}", team_.called(team_.rank()), error.what));
   return error;
 }
 
@@ -122,7 +123,7 @@ std::optional<Error> Setup::objection(const std::string& what, std::uint32_t num
   if (verdict.failed != 0) {
     const std::uint32_t peer = verdict.failed - 1;
     error.peer = Rank{peer};
-    error.what = fmt::format("{}: rank {} failed: {}", what, peer,
+    error.what = fmt::format("{}: {} failed: {}", what, team_.called(Rank{peer}),
                              place.announcement(peer, number).text.data());
     return error;
   }
@@ -131,9 +132,9 @@ std::optional<Error> Setup::objection(const std::string& what, std::uint32_t num
   const std::uint32_t peer = as_rank_0 ? verdict.differs - 1 : 0;
   error.peer = Rank{peer};
   error.what = fmt::format(
-      "rank {} called {}, rank {} called {}; every rank must make the same calls in the same order",
-      team_.rank().value, place.announcement(team_.rank().value, number).text.data(), peer,
-      place.announcement(peer, number).text.data());
+      "{} called {}, {} called {}; every rank must make the same calls in the same order",
+      team_.called(team_.rank()), place.announcement(team_.rank().value, number).text.data(),
+      team_.called(Rank{peer}), place.announcement(peer, number).text.data());
   return error;
 }
 

@@ -57,9 +57,9 @@ bool takes_charge(TeamContext& team) {
 
 Error expired(const TeamContext& team, const Roll& roll) {
   Error error{ErrorCode::expired, {}, team.rank()};
-  std::vector<std::uint32_t> ranks;
-  for (const Rank rank : roll.awaited) ranks.push_back(rank.value);
-  error.what = fmt::format("shrink waited {} ms for rank {}, which lives and did not call it",
+  std::vector<std::string> ranks;
+  for (const Rank rank : roll.awaited) ranks.push_back(team.called(rank));
+  error.what = fmt::format("shrink waited {} ms for {}, which lives and did not call it",
                            team.process().timeout.count(), fmt::join(ranks, ", "));
   if (!roll.awaited.empty()) error.peer = roll.awaited.front();
   return error;
@@ -70,7 +70,7 @@ Error expired(const TeamContext& team, const Roll& roll) {
 Result<std::uint32_t> agree_on_survivors(TeamContext& team) {
   // Whoever waits on this team must come here: a shrink of a team that has not failed fails it.
   team.fail(WaitStatus::aborted, team.process().job_rank,
-            fmt::format("rank {} called shrink", team.rank().value));
+            fmt::format("{} called shrink", team.called(team.rank())));
   step(team.process().job_rank, "shrink: come");
   std::atomic<std::uint32_t>& shrinking =
       team.header().rank_records[team.process().job_rank].shrinking;

@@ -217,7 +217,7 @@ Result<void> Team::sync() {
 void Team::abort(std::string_view reason) {
   if (setup_->closed()) return;  // nobody is in it, and its number is another team's
   setup_->team().fail(WaitStatus::aborted, setup_->team().process().job_rank,
-                      fmt::format("rank {} called abort: {}", rank().value, reason));
+                      fmt::format("{} called abort: {}", setup_->team().called(rank()), reason));
 }
 
 Result<Team> Team::shrink() {

@@ -147,7 +147,7 @@ int main(int argc, char** argv) {
   std::atomic<bool> leaves = false;
   const int code = run(options, [&](Team& team) -> int {
     if (how == "leaves" && team.rank() == Rank{1}) leaves = true;
-    if (how == "killed") return lose_rank_3(team, what).has_value() ? 0 : 1;
+    if (how == "killed") return tell(lose_rank_3(team, what));
     if (how == "window") return tell(write_window(team, std::stol(what)));
     if (how == "brings") return tell(bring(team, what.c_str()));
     if (how == "lanes") return tell(team.lanes(2, [](auto&) {}));

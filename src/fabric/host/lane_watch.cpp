@@ -43,8 +43,8 @@ const char* symbol(Compare compare) {
   return "?";
 }
 
-std::string whom(const Error& state, const Awaited& awaited) {
-  if (state.peer) return fmt::format("rank {}", state.peer->value);
+std::string whom(const TeamContext& team, const Error& state, const Awaited& awaited) {
+  if (state.peer) return team.called(*state.peer);
   return awaited.packets ? "packets" : "a deposit";
 }
 
@@ -171,15 +171,15 @@ Error LaneWatch::describe(const Awaited& awaited) const {
 void LaneWatch::notice(const Awaited& awaited) const {
   const Error state = describe(awaited);
   if (awaited.meeting != nullptr) {
-    fmt::print(stderr, "muster: rank {} has waited 10 s for {} to come to a set-up call\n",
-               team_.rank().value, whom(state, awaited));
+    fmt::print(stderr, "muster: {} has waited 10 s for {} to come to a set-up call\n",
+               team_.called(team_.rank()), whom(team_, state, awaited));
     std::fflush(stderr);
     return;
   }
-  fmt::print(
-      stderr, "muster: rank {} lane {} has waited 10 s for {}: {} {} is {}, expected {} {}\n",
-      team_.rank().value, lane_.value, whom(state, awaited), awaited.packets ? "line" : "cell",
-      awaited.signal.cell, *state.seen, symbol(awaited.compare), awaited.value);
+  fmt::print(stderr, "muster: {} lane {} has waited 10 s for {}: {} {} is {}, expected {} {}\n",
+             team_.called(team_.rank()), lane_.value, whom(team_, state, awaited),
+             awaited.packets ? "line" : "cell", awaited.signal.cell, *state.seen,
+             symbol(awaited.compare), awaited.value);
   std::fflush(stderr);
 }
 
@@ -188,8 +188,9 @@ WaitStatus LaneWatch::record(WaitStatus status, const Awaited* awaited) {
   if (status > WaitStatus::expired) ended_ = status;
   if (status == WaitStatus::expired && on_expiry_ == OnExpiry::fail) {
     ended_ = WaitStatus::aborted;
-    team_.fail(WaitStatus::aborted, team_.process().job_rank,
-               fmt::format("rank {} lane {}: {}", team_.rank().value, lane_.value, error_->what));
+    team_.fail(
+        WaitStatus::aborted, team_.process().job_rank,
+        fmt::format("{} lane {}: {}", team_.called(team_.rank()), lane_.value, error_->what));
   }
   return status;
 }
@@ -199,7 +200,7 @@ void LaneWatch::keep_error(WaitStatus status, const Awaited* awaited) {
     error_ = describe(*awaited);
     error_->code = ErrorCode::expired;
     error_->what = fmt::format("waited {} ms for {}, in vain", team_.process().timeout.count(),
-                               whom(*error_, *awaited));
+                               whom(team_, *error_, *awaited));
     return;
   }
   error_ = team_.failure();
@@ -231,9 +232,9 @@ void LaneWatch::compare(const Call& call) {
     const std::string theirs = team_.board_of(Rank{member}).differs(lane_.value, number, call);
     if (theirs.empty()) continue;
     Error error{ErrorCode::mismatch, {}, team_.rank(), lane_, Rank{member}};
-    error.what =
-        fmt::format("rank {} called {}, rank {} called {}, each as call {} on lane {}",
-                    team_.rank().value, to_string(call), member, theirs, number, lane_.value);
+    error.what = fmt::format("{} called {}, {} called {}, each as call {} on lane {}",
+                             team_.called(team_.rank()), to_string(call),
+                             team_.called(Rank{member}), theirs, number, lane_.value);
     return reject(std::move(error));
   }
 }
@@ -243,7 +244,7 @@ void LaneWatch::reject(Error error) {
   error.rank = team_.rank();
   error.lane = lane_;
   team_.fail(WaitStatus::aborted, team_.job_rank_of(team_.rank()),
-             fmt::format("rank {}: {}", team_.rank().value, error.what));
+             fmt::format("{}: {}", team_.called(team_.rank()), error.what));
   if (!error_) error_ = std::move(error);
 }
 

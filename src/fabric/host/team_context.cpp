@@ -125,12 +125,18 @@ bool TeamContext::may_report_failure() {
          record_.failing.compare_exchange_strong(writer, me, std::memory_order_acquire);
 }
 
+std::string TeamContext::called(Rank rank) const {
+  const std::uint32_t job_rank = job_rank_of(rank);
+  return job_rank == rank.value ? fmt::format("rank {}", rank.value)
+                                : fmt::format("rank {} (rank {} of the job)", rank.value, job_rank);
+}
+
 void TeamContext::look_for_lost_peers() {
   for (std::uint32_t member = 0; member < size(); ++member) {
     const std::uint32_t job_rank = record_.members[member];
     if (!is_lost(header(), job_rank)) continue;
     fail(WaitStatus::peer_lost, job_rank,
-         fmt::format("rank {}{} died", member, job().pid_note(job_rank)));
+         fmt::format("{}{} died", called(Rank{member}), job().pid_note(job_rank)));
     return;
   }
 }

@@ -67,6 +67,8 @@ class TeamContext {
   [[nodiscard]] RankContext& process() const { return *process_; }
   [[nodiscard]] const std::shared_ptr<RankContext>& shared_process() const { return process_; }
   [[nodiscard]] std::uint32_t job_rank_of(Rank rank) const { return record_.members[rank.value]; }
+  // For messages: "rank 1", or "rank 1 (rank 3 of the job)" where the numbers differ.
+  [[nodiscard]] std::string called(Rank rank) const;
 
   [[nodiscard]] Segments& segments() { return segments_; }
   [[nodiscard]] const Segments& segments() const { return segments_; }
