@@ -255,7 +255,7 @@ void Execution::count_step(Thread& self, const char* operation) {
                         name_of_thread(self), options_.steps, operation),
             "", "");
     stop_ = true;
-  } else if (steps_here_ % steps_between_looks == 0 && options_.halt && options_.halt()) {
+  } else if (++steps_unasked_ % steps_between_looks == 0 && options_.halt && options_.halt()) {
     if (self.repeats > 0)
       polling_ = fmt::format("{} polls at {}", name_of_thread(self), short_place(self.where));
     halted_ = stop_ = true;

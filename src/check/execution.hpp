@@ -123,6 +123,7 @@ class Execution {
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
   [[nodiscard]] std::uint32_t expired() const { return expired_; }
   [[nodiscard]] bool aborted() const { return aborted_; }
+  [[nodiscard]] bool halted() const { return halted_; }
   // Window data, an expectation, a barrier's calls or a promise: something to be right or wrong.
   [[nodiscard]] bool has_substance() const { return has_substance_; }
   [[nodiscard]] bool spun() const { return spun_; }  // polls were answered as the last time
@@ -409,6 +410,7 @@ class Execution {
   Groups groups_;
   std::vector<Logged> log_;
   std::uint64_t steps_here_ = 0;
+  std::uint64_t steps_unasked_ = 0;  // in all executions
   OverflowGuard* guard_ = nullptr;
 };
 

@@ -124,7 +124,7 @@ class Explorer {
     report_.executions = 1;
     report_.outcomes.insert(run_.outcome());
     if (is_undetermined())
-      bounded("");
+      bounded(stopped());
     else
       report_.verdict = Verdict::certified;
     if (report_.bound.empty() && !run_.has_substance()) report_.bound = vacuous;
@@ -139,7 +139,8 @@ class Explorer {
     undetermined_ = what_is_undetermined(run_);
     run_.keep_trace(traced);
     run_.keep_record(false);
-    return !undetermined_.empty();
+    halted_ = halted_ || run_.halted();
+    return halted_ || !undetermined_.empty();
   }
 
   void search() {
@@ -193,7 +194,7 @@ class Explorer {
       count(ending);
       if (ending == Ending::done && !run_.spun() && !run_.aborted() && run_.is_recorded() &&
           is_undetermined()) {
-        bounded("");
+        bounded(stopped());
         return true;
       }
     } while (search.advance());

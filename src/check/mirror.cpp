@@ -95,6 +95,7 @@ std::string what_is_undetermined(Execution& run) {
   // What is known over all executions is known from those in the usual order.
   run.sensitivity() = sensitivity;
   run.groups() = groups;
+  if (run.halted()) return "";  // nothing is known of it
   const char* const how = " when ranks, lanes and threads run in the opposite order";
   if (const auto difference = original.difference(run.recorded()))
     return in_words(run, *difference) + how;

@@ -253,8 +253,22 @@ TEST(NoEnd, ALaneMayPollTogether) {
       });
     });
     EXPECT_EQ(report.verdict, ends ? Verdict::complete : Verdict::bounded) << told(report);
-    EXPECT_EQ(report.bound.substr(0, 21), ends ? "" : "rank 1 thread 0 polls");
+    EXPECT_EQ(report.bound.starts_with("rank 1 thread 0 polls at "), !ends) << told(report);
   }
+}
+
+TEST(NoEnd, HaltEndsASearchOfManyShortExecutions) {
+  Options options = options_for(6, Profile::direct, 3);
+  options.halt = [asked = 0]() mutable { return ++asked > 100; };
+  const Report report = explore(options, [](model::Team& team) {
+    const CounterBarrier barrier(team);
+    (void)team.lane([&](auto& fabric) {
+      for (std::uint32_t call = 0; call < team.calls(); ++call)
+        if (barrier.sync(fabric) != WaitStatus::ok) return;
+    });
+  });
+  EXPECT_VERDICT(report, bounded);
+  EXPECT_LT(report.executions, 10'000U);
 }
 
 TEST(NoEnd, HaltEndsALongExecution) {
