@@ -39,6 +39,7 @@ int rank_of(Kind kind) {
     case Kind::clobber: return 2;
     case Kind::stale_pass: return 3;
     case Kind::credits: return 4;
+    case Kind::divergence:
     case Kind::deadlock: return 5;
     case Kind::expect: return 6;
     default: return 0;
