@@ -30,7 +30,7 @@ class Deadlines : public ::testing::TestWithParam<RunAs> {
   // Runs the body on all ranks; its own verdict reaches the test through the board.
   void expect_held(const std::function<Result<void>(const Board&, Team&)>& body) const {
     const Board board;
-    (void)run({.ranks = ranks, .as = GetParam(), .timeout = timeout},
+    (void)run({.ranks = ranks, .as = GetParam(), .timeout = timeout, .on_expiry = OnExpiry::retry},
               [&](Team& team) { board[team.rank().value].report(body(board, team)); });
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       EXPECT_TRUE(board[rank].reported) << "rank " << rank << " did not end";

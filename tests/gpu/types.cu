@@ -148,15 +148,16 @@ bool is_sum(T found, T before, const std::vector<T>& addends) {
     for (const T addend : addends) sum += lanes * static_cast<std::uint64_t>(addend);
     return found == static_cast<T>(sum);
   } else {
-    double sum = to_double(before);
-    double size = std::abs(sum);
+    long double sum = to_double(before);  // longer than double, which is one of the types
+    long double size = std::abs(sum);
     for (const T addend : addends) {
-      sum += lanes * to_double(addend);
-      size += lanes * std::abs(to_double(addend));
+      sum += lanes * static_cast<long double>(to_double(addend));
+      size += lanes * std::abs(static_cast<long double>(to_double(addend)));
     }
     // Each addition rounds a partial sum, none of which is larger than `size`, by half an epsilon.
-    const double rounding = lanes * static_cast<double>(addends.size()) * epsilon<T>() / 2 * size;
-    return std::abs(to_double(found) - sum) <= rounding * 1.01;
+    const long double rounding =
+        lanes * static_cast<long double>(addends.size()) * epsilon<T>() / 2 * size;
+    return std::abs(to_double(found) - sum) <= rounding * 1.01L;
   }
 }
 
