@@ -4,6 +4,7 @@
 //
 // CALL is pidfd_open, thread (pthread_create) or process (fork); ERRNO is EPERM, ENOSYS or EAGAIN.
 // --user and --processes (ulimit -u, which root is above) need root.
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -89,13 +90,15 @@ int main(int argc, char** argv) {
     if (option == "--refuse")
       refuse(program, value.substr(0, equals), code_of(value.substr(equals + 1)));
   }
+  // Opened as the user who starts it: the other one need not reach the folder that it lies in.
+  const int file = open(argv[at], O_PATH | O_CLOEXEC);
   const rlimit limit{processes, processes};
   const bool limited = processes == RLIM_INFINITY || setrlimit(RLIMIT_NPROC, &limit) == 0;
   if (!limited || (user != 0 && setuid(user) != 0) || !install(program)) {
     std::perror("muster_confine");
     return 125;
   }
-  execv(argv[at], argv + at);
+  fexecve(file, argv + at, environ);
   std::perror(argv[at]);
   return 126;
 }
