@@ -42,6 +42,10 @@ struct Error {
 [[nodiscard]] const char* name_of(ErrorCode code);
 [[nodiscard]] const char* name_of(WaitStatus status);
 
+// The code of an error that says how a wait ended: `expired` for what was refused, too, `aborted`
+// for what was left pending.
+[[nodiscard]] ErrorCode code_of(WaitStatus status);
+
 // Thrown where a Result that holds an error is used as if it held a value. muster::run catches it,
 // reports it and tells the other ranks; nothing else in muster throws.
 class Failure : public std::runtime_error {
@@ -102,5 +106,8 @@ class [[nodiscard]] Result<void> {
  private:
   std::optional<Error> error_;
 };
+
+// What a lane makes of the status that its body returned: no error where that is ok.
+[[nodiscard]] Result<void> result_of(WaitStatus status);
 
 }  // namespace muster

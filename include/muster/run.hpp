@@ -49,7 +49,7 @@ Result<int> outcome(Body& body, Team& team) {
     body(team);
     return 0;
   } else if constexpr (std::is_same_v<Returned, WaitStatus>) {
-    const Result<void> result = lane_result(body(team));
+    const Result<void> result = result_of(body(team));
     return result ? Result<int>(0) : Result<int>(result.error());
   } else if constexpr (std::is_same_v<Returned, Result<void>>) {
     const Result<void> result = body(team);

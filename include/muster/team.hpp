@@ -40,8 +40,6 @@ namespace detail {
 // How a lane's body ended; no value where it returned void, and the lane itself must tell.
 using LaneOutcome = std::optional<Result<void>>;
 
-[[nodiscard]] Result<void> lane_result(WaitStatus status);
-
 template <class Body>
 LaneOutcome lane_outcome(Body& body, host::Fabric& fabric) {
   using Returned = std::invoke_result_t<Body&, host::Fabric&>;
@@ -49,7 +47,7 @@ LaneOutcome lane_outcome(Body& body, host::Fabric& fabric) {
     body(fabric);
     return std::nullopt;
   } else if constexpr (std::is_same_v<Returned, WaitStatus>) {
-    return lane_result(body(fabric));
+    return result_of(body(fabric));
   } else {
     static_assert(std::is_same_v<Returned, Result<void>>,
                   "the body of a lane returns void, WaitStatus or Result<void>");

@@ -1,5 +1,5 @@
 // The steps of set-up calls, by name: between any two of them a rank may die, and the tests see to
-// it that one does (tests/conformance/death_at_step_test.cpp). Nothing that is done often has
+// it that one does (tests/liveness/death_at_step_test.cpp). Nothing that is done often has
 // steps.
 #pragma once
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/compare.hpp"
 #include "check/execution.hpp"
 #include "check/mutant.hpp"
 
@@ -10,18 +11,6 @@ namespace muster::check::engine {
 
 namespace {
 constexpr std::size_t most_findings = 24;
-
-const char* sign(Compare compare) {
-  switch (compare) {
-    case Compare::eq: return "==";
-    case Compare::ne: return "!=";
-    case Compare::ge: return ">=";
-    case Compare::gt: return ">";
-    case Compare::le: return "<=";
-    case Compare::lt: return "<";
-  }
-  return "?";
-}
 
 const char* verb(model::Access access) {
   switch (access) {
@@ -166,7 +155,7 @@ std::string Execution::describe_read(const Thread& thread) const {
     const Cell& cell = cells_[look.cell];
     const auto full = static_cast<std::int32_t>(cell.value(cell.all()));
     if (!text.empty()) text += " or ";
-    text += fmt::format("{} {} {} (it is {})", name_of_cell(cell), sign(look.compare),
+    text += fmt::format("{} {} {} (it is {})", name_of_cell(cell), symbol_of(look.compare),
                         static_cast<std::int32_t>(look.value), full);
     std::set<std::uint32_t> writers;
     for (std::uint32_t at = 0; at < cell.count; ++at)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/compare.hpp"
 #include "check/execution.hpp"
 #include "check/mutant.hpp"
 #include "check/sites.hpp"
@@ -32,10 +33,6 @@ const char* word(ReadKind kind) {
     case ReadKind::take: return "take";
   }
   return "?";
-}
-const char* sign(Compare compare) {
-  constexpr const char* signs[] = {"==", "!=", ">=", ">", "<=", "<"};
-  return signs[static_cast<int>(compare)];
 }
 }  // namespace
 
@@ -332,7 +329,7 @@ void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
     std::string text = word(read.kind);
     text += fmt::format(" {}", name_of_cell(cell));
     if (read.kind != ReadKind::read)
-      text += fmt::format(" {} {}", sign(look.compare), static_cast<std::int32_t>(look.value));
+      text += fmt::format(" {} {}", symbol_of(look.compare), static_cast<std::int32_t>(look.value));
     text += fmt::format(" {}: saw {}", word(read.order), static_cast<std::int32_t>(value));
     if (!holds) text += ", not yet";
     note(thread, read.where, text + deposits_in_words(cell, set, look.must));

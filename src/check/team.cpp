@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/extents.hpp"
 #include "check/execution.hpp"
 #include "muster/fabric/model.hpp"
 
@@ -23,64 +24,64 @@ Error invalid(std::string what) {
   return error;
 }
 
-// The extents as rows x cols: more than two fold into the rows, one is a single row.
-Result<std::pair<std::int64_t, std::int64_t>> fold(const std::vector<std::int64_t>& extents) {
-  if (extents.empty()) return invalid("a window needs at least one extent");
-  std::int64_t rows = 1;
-  for (const std::int64_t extent : extents)
-    if (extent <= 0) return invalid(fmt::format("extents must be positive, one is {}", extent));
-  for (std::size_t i = 0; i + 1 < extents.size(); ++i)
-    if (__builtin_mul_overflow(rows, extents[i], &rows))
-      return invalid("a window has more elements than can be counted");
-  return std::pair{rows, extents.back()};
+// Of each element the checker keeps who has touched it; all ranks live in this process.
+constexpr std::uint64_t most_elements = 1ULL << 24U;
+
+std::optional<Error> lacking(const std::string& what, std::uint64_t elements, std::uint32_t ranks) {
+  if (elements <= most_elements / ranks) return std::nullopt;
+  return Error{ErrorCode::out_of_memory,
+               fmt::format("{} asks for {} elements on each of {} ranks; the model has room for {} "
+                           "in all",
+                           what, elements, ranks, most_elements)};
 }
 }  // namespace
 
 Result<Team::Made> Team::make_window(const std::vector<std::int64_t>& extents, std::size_t element,
                                      bool slots, std::string_view name, Where where) {
-  const auto shape = fold(extents);
+  const Result<Extents> shape = fold_extents("window", extents, element);
   if (!shape) return shape.error();
+  const std::string what =
+      fmt::format("window of {} elements of {} bytes{}{}", fmt::join(extents, " x "), element,
+                  name.empty() ? "" : ", named ", name);
+  if (const auto lacks = lacking(what, shape->bytes / element, size_)) return *lacks;
   auto& run = *self_->run;
   bool taken = false;
-  const auto bytes = static_cast<std::uint64_t>(shape->first * shape->second) * element;
   const std::uint32_t segment = run.meet(
-      *self_,
-      fmt::format("window of {} elements of {} bytes{}{}", fmt::join(extents, " x "), element,
-                  name.empty() ? "" : ", named ", name),
+      *self_, what,
       [&]() -> std::uint32_t {
         taken = !name.empty() && run.has_window(std::string(name));
         if (taken) return ~0U;
         // Packets have no elements yet: a word is as fine as any of theirs.
         const auto grain = slots ? 4 : static_cast<std::uint32_t>(element);
-        const std::uint32_t made = run.new_segment(bytes, grain, std::string(name));
+        const std::uint32_t made = run.new_segment(shape->bytes, grain, std::string(name));
         if (slots) run.make_slots(made);
         return made;
       },
       where);
   if (segment == ~0U) return invalid(fmt::format("there is a window named {} already", name));
-  return Made{segment, 0, shape->first, shape->second};
+  return Made{segment, 0, shape->rows, shape->cols};
 }
 
 Result<Allocation> Team::allocate(std::int64_t bytes, Where where) {
   if (bytes <= 0) return invalid(fmt::format("{} bytes cannot be allocated", bytes));
   auto& run = *self_->run;
   const auto size = static_cast<std::uint64_t>(bytes);
+  const std::string what = fmt::format("allocation of {} bytes", bytes);
+  if (const auto lacks = lacking(what, size, size_)) return *lacks;
   const std::uint32_t segment = run.meet(
-      *self_, fmt::format("allocation of {} bytes", bytes),
-      [&] { return run.new_segment(size, 1, ""); }, where);
+      *self_, what, [&] { return run.new_segment(size, 1, ""); }, where);
   return Allocation{segment, size};
 }
 
 Result<Team::Made> Team::place_window(Allocation allocation,
                                       const std::vector<std::int64_t>& extents, std::size_t element,
                                       Where /*where*/) {
-  const auto shape = fold(extents);
+  const Result<Extents> shape = fold_extents("window", extents, element);
   if (!shape) return shape.error();
-  const auto bytes = static_cast<std::uint64_t>(shape->first * shape->second) * element;
-  if (bytes > allocation.bytes)
-    return invalid(fmt::format("a window of {} bytes does not fit an allocation of {}", bytes,
-                               allocation.bytes));
-  return Made{allocation.segment, 0, shape->first, shape->second};
+  if (shape->bytes > allocation.bytes)
+    return invalid(fmt::format("a window of {} bytes does not fit an allocation of {}",
+                               shape->bytes, allocation.bytes));
+  return Made{allocation.segment, 0, shape->rows, shape->cols};
 }
 
 Result<Rows> Team::rows(std::uint32_t lanes, Where where) {

@@ -10,9 +10,9 @@
 #include <fstream>
 #include <string_view>
 
+#include "base/fd.hpp"
 #include "check/program_mark.hpp"
 #include "cli/numbers.hpp"
-#include "launch/fd.hpp"
 #include "muster/check.hpp"
 
 namespace muster::cli {
@@ -35,7 +35,7 @@ void require_check_program(const std::string& program) {
   if (stat(program.c_str(), &info) != 0) cannot_run(program, std::strerror(errno));
   if (!S_ISREG(info.st_mode)) cannot_run(program, "it is no regular file");
   if (access(program.c_str(), X_OK) != 0) cannot_run(program, "it is not executable");
-  const launcher::Fd file(open(program.c_str(), O_RDONLY | O_CLOEXEC));
+  const Fd file(open(program.c_str(), O_RDONLY | O_CLOEXEC));
   const auto bytes = static_cast<std::size_t>(info.st_size);
   bool marked = false;
   if (bytes > 0) {

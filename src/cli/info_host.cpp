@@ -12,11 +12,11 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/fd.hpp"
 #include "cli/info_report.hpp"
 #include "fabric/host/liveness.hpp"
 #include "fabric/host/memory_info.hpp"
 #include "launch/binding.hpp"
-#include "launch/fd.hpp"
 
 namespace muster::cli {
 namespace {
@@ -28,8 +28,7 @@ std::string reason() {
 // Empty where it works, else why not: so with each of these.
 
 std::string try_shared_memory() {
-  const launcher::Fd memory(
-      static_cast<int>(syscall(SYS_memfd_create, "muster-info", MFD_CLOEXEC)));
+  const Fd memory(static_cast<int>(syscall(SYS_memfd_create, "muster-info", MFD_CLOEXEC)));
   if (!memory.is_open()) return "memfd_create: " + reason();
   const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   if (ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0) return "ftruncate: " + reason();
@@ -49,7 +48,7 @@ std::string try_futex() {
 }
 
 std::string try_process_handle() {
-  const launcher::Fd self(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
+  const Fd self(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
   return self.is_open() ? std::string() : reason();
 }
 

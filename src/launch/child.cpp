@@ -17,32 +17,12 @@
 namespace muster::launcher {
 namespace {
 
-constexpr rlim_t descriptors_in_use = 64;  // a guess at what a process has open besides
-
 bool refuse(std::uint32_t rank, const char* what) {
   write_all(2, fmt::format("muster: rank {}: {}: {}\n", rank, what, std::strerror(errno)));
   return false;
 }
 
 }  // namespace
-
-DescriptorLimit::DescriptorLimit(std::uint64_t wanted) {
-  if (getrlimit(RLIMIT_NOFILE, &old_) != 0) return;
-  rlimit more = old_;
-  more.rlim_cur = std::min<rlim_t>(old_.rlim_max, wanted + descriptors_in_use);
-  if (more.rlim_cur > old_.rlim_cur) raised_ = setrlimit(RLIMIT_NOFILE, &more) == 0;
-}
-
-std::uint64_t DescriptorLimit::current() {
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  return limit.rlim_cur;
-}
-
-void DescriptorLimit::restore() {
-  if (raised_) setrlimit(RLIMIT_NOFILE, &old_);
-  raised_ = false;
-}
 
 void fill_standard_descriptors() {
   int fd = 0;

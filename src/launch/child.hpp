@@ -1,7 +1,6 @@
 // What happens in a forked process before it is a rank, and at its end.
 #pragma once
 
-#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -11,24 +10,6 @@
 #include "launch/relay.hpp"
 
 namespace muster::launcher {
-
-// Room for `wanted` more open descriptors in this process, as far as its hard limit goes. What was
-// set comes back when this goes, and in a child with restore().
-class DescriptorLimit {
- public:
-  explicit DescriptorLimit(std::uint64_t wanted);
-  // How many this process may have open now: ulimit -Sn.
-  [[nodiscard]] static std::uint64_t current();
-  ~DescriptorLimit() { restore(); }
-  DescriptorLimit(const DescriptorLimit&) = delete;
-  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
-
-  void restore();
-
- private:
-  rlimit old_{};
-  bool raised_ = false;
-};
 
 // Opens /dev/null for each of descriptors 0 to 2 that is closed, so that no pipe takes its place.
 void fill_standard_descriptors();

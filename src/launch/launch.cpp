@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptor_limit.hpp"
 #include "base/process_limit.hpp"
 #include "launch/binding.hpp"
 #include "launch/child.hpp"

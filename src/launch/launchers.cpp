@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/digest.hpp"
+
 namespace muster::launcher {
 namespace {
 
@@ -266,14 +268,11 @@ std::string Kind::where_it_says() const {
 }
 
 std::optional<std::string> Kind::digest() const {
-  // FNV-1a over names and values. It only has to change where a variable does.
-  std::uint64_t hash = 0xcbf2'9ce4'8422'2325ULL;
+  // Over names and values. It only has to change where a variable does.
+  std::uint64_t hash = digest_of_nothing;
   bool any = false;
   const auto add = [&](std::string_view part) {
-    for (const char byte : part) {
-      hash = (hash ^ static_cast<unsigned char>(byte)) * 0x0000'0100'0000'01b3ULL;
-    }
-    hash = (hash ^ 0xffU) * 0x0000'0100'0000'01b3ULL;  // the end of a text
+    hash = digest_of("\xff", digest_of(part, hash));  // 0xff is the end of a text
   };
   for (const char* name : facts_of(launcher_).marks) {
     if (!has(lookup_, name)) continue;

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "launch/fd.hpp"
+#include "base/fd.hpp"
 #include "launch/tagged_lines.hpp"
 
 namespace muster::launcher {

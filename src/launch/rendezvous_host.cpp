@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <thread>
 
+#include "base/descriptor_limit.hpp"
 #include "base/step.hpp"
-#include "launch/child.hpp"
 #include "launch/rendezvous_wire.hpp"
 
 namespace muster::launcher {

@@ -12,6 +12,9 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/descriptor_message.hpp"
+#include "base/digest.hpp"
+
 namespace muster::launcher {
 namespace {
 
@@ -40,39 +43,17 @@ std::string pack(const Header& header, std::string_view text) {
   return message;
 }
 
-// FNV-1a, from two starting points: names of different jobs must not meet by chance. Who has the
-// right to join is told by the key itself, which the hello carries.
-std::uint64_t digest(std::string_view text, std::uint64_t start) {
-  std::uint64_t hash = start;
-  for (const char byte : text) {
-    hash ^= static_cast<unsigned char>(byte);
-    hash *= 0x0000'0100'0000'01b3ULL;
-  }
-  return hash;
-}
-
-// With room for one descriptor.
-union Control {
-  cmsghdr header;
-  std::array<char, CMSG_SPACE(sizeof(int))> bytes;
-};
-
-Fd descriptor_in(msghdr& message) {
-  const cmsghdr* control = CMSG_FIRSTHDR(&message);
-  if (control == nullptr || control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) {
-    return {};
-  }
-  int fd = -1;
-  std::memcpy(&fd, CMSG_DATA(control), sizeof fd);
-  return Fd(fd);
+// From two starting points: names of different jobs must not meet by chance. Who has the right to
+// join is told by the key itself, which the hello carries.
+std::string long_digest(std::string_view text) {
+  return fmt::format("{:016x}{:016x}", digest_of(text), digest_of(text, 0x9ae1'6a3b'2f90'404fULL));
 }
 
 }  // namespace
 
 Address address_of(const LaunchedBy& self, std::uint32_t meeting) {
-  const std::string name = fmt::format("muster/{}/{:016x}{:016x}/{}", geteuid(),
-                                       digest(self.job_key, 0xcbf2'9ce4'8422'2325ULL),
-                                       digest(self.job_key, 0x9ae1'6a3b'2f90'404fULL), meeting);
+  const std::string name =
+      fmt::format("muster/{}/{}/{}", geteuid(), long_digest(self.job_key), meeting);
   Address address;
   address.socket.sun_family = AF_UNIX;
   // The first byte stays zero: the name lives in the kernel, not in the file system.
@@ -83,9 +64,7 @@ Address address_of(const LaunchedBy& self, std::uint32_t meeting) {
 
 std::string key_on_the_wire(const std::string& job_key) {
   if (job_key.size() <= longest_message - sizeof(HelloHeader)) return job_key;
-  return fmt::format("{}/{:016x}{:016x}", job_key.substr(0, 100),
-                     digest(job_key, 0xcbf2'9ce4'8422'2325ULL),
-                     digest(job_key, 0x9ae1'6a3b'2f90'404fULL));
+  return fmt::format("{}/{}", job_key.substr(0, 100), long_digest(job_key));
 }
 
 bool send_hello(int socket, const LaunchedBy& self) {
@@ -109,19 +88,8 @@ std::optional<Hello> receive_hello(int socket) {
 }
 
 void send_memory(int socket, int memory) {
-  std::string text = pack(AnswerHeader{}, {});
-  iovec data{text.data(), text.size()};
-  Control control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
-  control.header.cmsg_level = SOL_SOCKET;
-  control.header.cmsg_type = SCM_RIGHTS;
-  control.header.cmsg_len = CMSG_LEN(sizeof memory);
-  std::memcpy(CMSG_DATA(&control.header), &memory, sizeof memory);
-  sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  const std::string text = pack(AnswerHeader{}, {});
+  send_with_descriptor(socket, text.data(), text.size(), memory, MSG_DONTWAIT);
 }
 
 void send_word(int socket) {
@@ -141,20 +109,17 @@ void send_refusal(int socket, const Error& error) {
 
 std::optional<Answer> receive_answer(int socket) {
   std::array<char, longest_message> buffer;
-  iovec data{buffer.data(), buffer.size()};
-  Control control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
-  ssize_t bytes = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  const auto receive = [&] {
+    return receive_with_descriptor(socket, buffer.data(), buffer.size());
+  };
+  DescriptorMessage message = receive();
   // Rank 0 closed with our greeting unread. What it answered all the same comes after this news.
-  if (bytes < 0 && errno == ECONNRESET) bytes = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  if (message.bytes < 0 && errno == ECONNRESET) message = receive();
+  const ssize_t bytes = message.bytes;
   if (bytes <= 0) return std::nullopt;
 
   Answer answer;
-  answer.memory = descriptor_in(message);
+  answer.memory = std::move(message.descriptor);
   AnswerHeader header;
   const bool whole = bytes >= static_cast<ssize_t>(sizeof header);
   if (whole) std::memcpy(&header, buffer.data(), sizeof header);

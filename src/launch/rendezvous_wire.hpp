@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "launch/environment.hpp"
-#include "launch/fd.hpp"
 #include "launch/rendezvous.hpp"
 #include "muster/result.hpp"
 

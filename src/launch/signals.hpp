@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "launch/fd.hpp"
+#include "base/fd.hpp"
 
 namespace muster::launcher {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/fd.hpp"
+#include "base/fd.hpp"
 #include "launch/launch.hpp"
 #include "launch/orphans.hpp"
 #include "launch/relay.hpp"

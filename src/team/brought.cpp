@@ -77,11 +77,9 @@ Result<std::vector<Piece>> exchange_memory(TeamContext& team, CallClock& call, H
     return std::nullopt;
   };
   const std::optional<Error> own = keep(team.rank(), bring.fd, bring.place);
-  const Result<void> done =
-      handover.exchange(team, call, names, bring.fd, bring.place,
-                        [&](Rank from, const launcher::Fd& fd, std::uint64_t place) {
-                          return keep(from, fd.get(), place);
-                        });
+  const Result<void> done = handover.exchange(
+      team, call, names, bring.fd, bring.place,
+      [&](Rank from, const Fd& fd, std::uint64_t place) { return keep(from, fd.get(), place); });
   if (done && !own) return pieces;
   unmap(pieces);
   return done ? *own : done.error();

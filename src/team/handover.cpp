@@ -13,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/descriptor_message.hpp"
 #include "base/step.hpp"
 
 namespace muster::host {
@@ -37,21 +38,6 @@ Address address_of(std::uint64_t name) {
   return address;
 }
 
-// With room for one descriptor.
-union Control {
-  cmsghdr header;
-  std::array<char, CMSG_SPACE(sizeof(int))> bytes;
-};
-
-msghdr message_of(iovec& data, Control& control) {
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
-  return message;
-}
-
 Error system_error(const char* what) {
   return Error{ErrorCode::system, fmt::format("{}: {}", what, std::strerror(errno))};
 }
@@ -60,7 +46,7 @@ Error no_descriptor_left() {
   return Error{ErrorCode::system,
                fmt::format("no descriptor is left to take a peer's memory with (this process may "
                            "have {} open: ulimit -n)",
-                           launcher::DescriptorLimit::current())};
+                           DescriptorLimit::current())};
 }
 
 }  // namespace
@@ -77,7 +63,7 @@ Result<Handover> Handover::open() {
   Handover made;
   if (getrandom(&made.name_, sizeof made.name_, 0) != sizeof made.name_)
     return system_error("cannot draw a name for the socket that memory comes over");
-  made.socket_ = launcher::Fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  made.socket_ = Fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made.socket_.is_open() && errno == EMFILE) return no_descriptor_left();
   if (!made.socket_.is_open())
     return system_error("cannot make the socket that peers' memory comes over");
@@ -94,21 +80,13 @@ void Handover::remember(Error error) {
 
 Handover::Sent Handover::send(const TeamContext& team, std::uint64_t name, const Parcel& parcel,
                               int fd) {
-  Address address = address_of(name);
-  Parcel copy = parcel;
-  iovec data{&copy, sizeof copy};
-  Control control{};
-  msghdr message = message_of(data, control);
-  message.msg_name = &address.socket;
-  message.msg_namelen = address.length;
-  control.header.cmsg_level = SOL_SOCKET;
-  control.header.cmsg_type = SCM_RIGHTS;
-  control.header.cmsg_len = CMSG_LEN(sizeof fd);
-  std::memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
-  if (sendmsg(socket_.get(), &message, MSG_NOSIGNAL) == sizeof copy) return Sent::yes;
+  const Address address = address_of(name);
+  const ssize_t sent =
+      send_with_descriptor(socket_.get(), &parcel, sizeof parcel, fd, 0,
+                           reinterpret_cast<const sockaddr*>(&address.socket), address.length);
+  if (sent == sizeof parcel) return Sent::yes;
   // A full queue, or too many descriptors on their way: both end as peers take theirs.
-  if (errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ETOOMANYREFS)
-    return Sent::not_yet;
+  if (errno == EAGAIN || errno == ENOBUFS || errno == ETOOMANYREFS) return Sent::not_yet;
   if (errno == ECONNREFUSED) {
     // Its socket stays as long as it lives and the call lasts.
     remember({ErrorCode::unavailable,
@@ -123,23 +101,13 @@ Handover::Sent Handover::send(const TeamContext& team, std::uint64_t name, const
 
 std::optional<std::uint32_t> Handover::receive(const TeamContext& team, const Take& take) {
   Parcel parcel{};
-  iovec data{&parcel, sizeof parcel};
-  Control control{};
-  msghdr message = message_of(data, control);
-  const ssize_t got = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
-  if (got < 0) return std::nullopt;
-  launcher::Fd fd;
-  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  if (header != nullptr && header->cmsg_type == SCM_RIGHTS) {
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(header), sizeof number);
-    fd = launcher::Fd(number);
-  }
-  const bool ours = got == sizeof parcel && parcel.nonce == team.header().nonce;
+  DescriptorMessage message = receive_with_descriptor(socket_.get(), &parcel, sizeof parcel);
+  if (message.bytes < 0) return std::nullopt;
+  const bool ours = message.bytes == sizeof parcel && parcel.nonce == team.header().nonce;
   if (!ours || parcel.from >= team.size()) return team.size();  // a stranger's
-  if (!fd.is_open()) {
+  if (!message.descriptor.is_open()) {
     remember(no_descriptor_left());
-  } else if (auto wrong = take(Rank{parcel.from}, std::move(fd), parcel.word)) {
+  } else if (auto wrong = take(Rank{parcel.from}, std::move(message.descriptor), parcel.word)) {
     remember(std::move(*wrong));
   }
   return parcel.from;

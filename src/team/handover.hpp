@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/descriptor_limit.hpp"
+#include "base/fd.hpp"
 #include "fabric/host/team_context.hpp"
-#include "launch/child.hpp"
-#include "launch/fd.hpp"
 #include "muster/result.hpp"
 
 namespace muster::host {
@@ -28,7 +28,7 @@ class Handover {
   [[nodiscard]] std::uint64_t name() const { return name_; }
 
   // A descriptor that has come, and the word that its sender put beside it.
-  using Take = std::function<std::optional<Error>(Rank from, launcher::Fd fd, std::uint64_t word)>;
+  using Take = std::function<std::optional<Error>(Rank from, Fd fd, std::uint64_t word)>;
 
   // Sends `fd` and `word` to all others, whose sockets `names` names by rank, and calls `take` once
   // for each of them. Where that says that something is wrong, or a peer cannot be reached, the
@@ -49,9 +49,9 @@ class Handover {
   void remember(Error error);
 
   // The user's code may have used up what it may open.
-  std::unique_ptr<launcher::DescriptorLimit> room_ =
-      std::make_unique<launcher::DescriptorLimit>(launcher::DescriptorLimit::current());
-  launcher::Fd socket_;
+  std::unique_ptr<DescriptorLimit> room_ =
+      std::make_unique<DescriptorLimit>(DescriptorLimit::current());
+  Fd socket_;
   std::uint64_t name_ = 0;
   std::optional<Error> error_;  // the first
 };

@@ -76,22 +76,6 @@ Result<void> first_cause(const std::vector<Result<void>>& results) {
 
 }  // namespace
 
-Result<void> detail::lane_result(WaitStatus status) {
-  switch (status) {
-    case WaitStatus::ok: return {};
-    case WaitStatus::refused:
-      return Error{ErrorCode::expired,
-                   "a barrier was called again after a call of it had failed on this lane; make a "
-                   "new one"};
-    case WaitStatus::expired: return Error{ErrorCode::expired, "a wait reached its deadline"};
-    case WaitStatus::peer_lost: return Error{ErrorCode::peer_lost, "a rank died"};
-    case WaitStatus::pending:
-    case WaitStatus::aborted: return Error{ErrorCode::aborted, "the team was aborted"};
-    case WaitStatus::invalid: break;
-  }
-  return Error{ErrorCode::invalid_argument, "an operation of the fabric was called wrongly"};
-}
-
 Result<void> Team::run_lanes(std::uint32_t count, const LaneBody& body) {
   if (count < 1 || count > max_lanes()) {
     return Error{

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "launch/child.hpp"
+#include "base/descriptor_limit.hpp"
 #include "launch/rendezvous.hpp"
 
 namespace muster::host {
@@ -81,7 +81,7 @@ Result<std::shared_ptr<const Job>> Membership::job(std::chrono::milliseconds dea
     return Error{ErrorCode::system,
                  fmt::format("cannot pass the job's memory on: {}", std::strerror(errno))};
   };
-  const launcher::DescriptorLimit room(launcher::DescriptorLimit::current());  // all may be taken
+  const DescriptorLimit room(DescriptorLimit::current());  // all may be taken
   const auto settles = [&](int fd) { return settle(fd); };
   if (self_->job_fd) {
     const Result<void> settled = settle(*self_->job_fd);

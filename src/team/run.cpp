@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/process_limit.hpp"
+#include "base/verify.hpp"
 #include "fabric/host/control_group.hpp"
 #include "launch/binding.hpp"
 #include "launch/environment.hpp"
@@ -39,15 +40,6 @@ using Body = std::function<Result<int>(Team&)>;
 void report(const std::string& who, const Error& error) {
   fmt::print(stderr, "muster: {}: {}\n", who, to_string(error));
   std::fflush(stderr);
-}
-
-bool verifies() {
-#ifndef NDEBUG
-  return true;
-#else
-  const char* value = std::getenv("MUSTER_VERIFY");
-  return value != nullptr && std::string_view(value) != "0";
-#endif
 }
 
 // Longer is for ever: what is counted in nanoseconds ends after some 292 years.
@@ -209,7 +201,9 @@ int detail::run_ranks(const RunOptions& options, const Body& body) {
             fmt::format("the option `lanes` is {}; it must be from 1 to 1024", options.lanes)});
     return usage;
   }
-  host::JoinOptions join{0, true, *timeout, verifies(), options.lanes};
+  const Result<bool> verify = verifies_by_default();
+  if (!verify) return report("run", verify.error()), usage;
+  host::JoinOptions join{0, true, *timeout, *verify, options.lanes};
   join.on_expiry = options.on_expiry;
   host::Membership& membership = host::Membership::of_process();
   const auto started = membership.begin_run();

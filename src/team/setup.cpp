@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/digest.hpp"
 #include "base/step.hpp"
 #include "fabric/host/header_lock.hpp"
 #include "fabric/host/memory_info.hpp"
@@ -16,16 +17,7 @@ namespace {
 
 constexpr std::uint64_t committed_at_once = 1ULL << 30U;
 
-// FNV-1a: texts that differ behind what an announcement holds must not pass as equal.
-std::uint64_t digest_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf2'9ce4'8422'2325ULL;
-  for (const char byte : text) {
-    hash ^= static_cast<unsigned char>(byte);
-    hash *= 0x0000'0100'0000'01b3ULL;
-  }
-  return hash;
-}
-
+// Texts that differ behind what an announcement holds must not pass as equal: hence the digest.
 Announcement announcement_of(const std::string& text, bool failed) {
   Announcement made;
   made.digest = digest_of(text);

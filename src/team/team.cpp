@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/extents.hpp"
 #include "fabric/host/memory_info.hpp"
 #include "team/setup.hpp"
 #include "team/shrink.hpp"
@@ -16,37 +17,6 @@ using Kind = host::Allocation::Kind;
 
 Error invalid(std::string what) {
   return Error{ErrorCode::invalid_argument, std::move(what)};
-}
-
-struct Extents {
-  std::int64_t rows = 1;
-  std::int64_t cols = 1;
-  std::uint64_t bytes = 0;
-};
-
-// Checks extents (elements) and folds them to rows x cols.
-Result<Extents> fold(std::span<const std::int64_t> extents, std::size_t element) {
-  if (extents.empty()) return invalid("window: extents is empty; it must name at least one extent");
-  Extents folded;
-  folded.bytes = element;
-  bool fits = true;
-  for (std::size_t i = 0; i < extents.size(); ++i) {
-    if (extents[i] < 1) {
-      return invalid(fmt::format("window: extents[{}] is {}; it must be at least 1 (elements)", i,
-                                 extents[i]));
-    }
-    const auto extent = static_cast<std::uint64_t>(extents[i]);
-    fits = fits && !__builtin_mul_overflow(folded.bytes, extent, &folded.bytes);
-    if (fits) (i + 1 < extents.size() ? folded.rows : folded.cols) *= extents[i];
-  }
-  if (!fits || folded.bytes > (1ULL << 62U)) {
-    return Error{
-        ErrorCode::out_of_memory,
-        fmt::format("window: extents {{{}}} ask for more bytes than can be counted; extents "
-                    "are elements of {} bytes, not bytes",
-                    fmt::join(extents, ", "), element)};
-  }
-  return folded;
 }
 
 // Is there memory for `bytes` on every rank of the team, all on this host?
@@ -97,7 +67,7 @@ Result<Team::Shape> Team::make_window(const std::int64_t* extents, std::size_t c
   const std::string what =
       fmt::format("window{} of {{{}}} elements of {} bytes",
                   title.empty() ? "" : " \"" + title + "\"", fmt::join(all, ", "), element);
-  const Result<Extents> folded = fold(all, element);
+  const Result<Extents> folded = fold_extents("window", all, element);
   std::optional<Error> local;
   if (!folded) {
     local = folded.error();
@@ -128,7 +98,7 @@ Result<Allocation> Team::allocate(std::int64_t bytes, std::string_view name) {
 Result<Team::Shape> Team::shape_allocation(const Allocation& allocation,
                                            const std::int64_t* extents, std::size_t count,
                                            std::size_t element) const {
-  const Result<Extents> folded = fold({extents, count}, element);
+  const Result<Extents> folded = fold_extents("window", {extents, count}, element);
   if (!folded) return folded.error();
   const host::Allocation* const found = setup_->team().find(Kind::memory, allocation.offset);
   if (found == nullptr || setup_->is_system(*found)) {
@@ -178,7 +148,7 @@ Result<Team::Shape> Team::bring(void* memory, int fd, std::int64_t place,
                                 const std::int64_t* extents, std::size_t count,
                                 std::size_t element) {
   const std::span<const std::int64_t> all(extents, count);
-  const Result<Extents> folded = fold(all, element);
+  const Result<Extents> folded = fold_extents("window_on", all, element);
   std::optional<Error> local;
   if (!folded) local = folded.error();
   if (folded && place < 0) {

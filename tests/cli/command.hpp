@@ -10,11 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "launch/fd.hpp"
+#include "base/fd.hpp"
 
 namespace muster::testing {
-
-using launcher::Fd;
 
 // Long enough for a machine with much else to do; nothing waits that long when all is well.
 inline constexpr std::chrono::seconds patience{60};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "conformance/host_runner.hpp"
+#include "conformance/setup_bodies.hpp"
 #include "muster/muster.hpp"
 
 namespace muster::conformance {
@@ -202,7 +203,7 @@ Result<void> one_lane_gives_up(Team& team) {
     if (fabric.lane() == Lane{1} && fabric.rank() == Rank{0}) {
       return Error{ErrorCode::unavailable, "no more of this"};
     }
-    return detail::lane_result(fabric.wait((*never)[0], Compare::ge, 1));
+    return result_of(fabric.wait((*never)[0], Compare::ge, 1));
   });
   Checks checks;
   if (team.rank() == Rank{0}) {
@@ -220,7 +221,9 @@ Result<void> one_lane_gives_up(Team& team) {
 int main(int argc, char** argv) {
   setenv("MUSTER_VERIFY", "1", 1);
   using namespace muster::conformance;
-  return run_host_cases({{"split_and_close", split_and_close, Sizes::all},
+  return run_host_cases({{"extents", extents<muster::Team>, Sizes::few},
+                         {"statuses", statuses<muster::Team>, Sizes::few},
+                         {"split_and_close", split_and_close, Sizes::all},
                          {"overlap", overlap, Sizes::all},
                          {"parents_failure", parents_failure, Sizes::all},
                          {"brought_memory", brought_memory, Sizes::all},

@@ -2,6 +2,7 @@
 // how a kernel's record becomes an error.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,6 +90,29 @@ TEST(GpuMesh, AProcessThatHasGoneIsAnError) {
       return std::strstr(failure.what(), "process 1") != nullptr ? 0 : 1;
     }
     return 2;
+  });
+  EXPECT_EQ(statuses, std::vector<int>(2, 0));
+}
+
+// Whoever has used up what it may open hears that, and not that the other has gone.
+TEST(GpuMesh, NoDescriptorLeft) {
+  const auto statuses = in_children(2, [](const gpu::Mesh& mesh) {
+    if (mesh.process == 0) {
+      gpu::send_descriptor(mesh, 1, 0);
+      gpu::meet(mesh);
+      return 0;
+    }
+    const rlimit none{0, 0};
+    if (setrlimit(RLIMIT_NOFILE, &none) != 0) return 1;
+    try {
+      (void)gpu::receive_descriptor(mesh, 0);
+      return 2;
+    } catch (const Failure& failure) {
+      if (failure.error().code != ErrorCode::system) return 3;
+      if (std::strstr(failure.what(), "ulimit -n") == nullptr) return 4;
+    }
+    gpu::meet(mesh);
+    return 0;
   });
   EXPECT_EQ(statuses, std::vector<int>(2, 0));
 }

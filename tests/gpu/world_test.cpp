@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <random>
 
+#include "conformance/setup_bodies.hpp"
 #include "gpu/fake_cuda.hpp"
 #include "muster/barrier.hpp"
 #include "muster/fabric/gpu/stream.hpp"
@@ -36,6 +37,27 @@ void expect_refused(const Result<void>& result, const std::string& words,
   EXPECT_NE(result.error().what.find(words), std::string::npos) << result.error().what;
 }
 
+// ---- set-up
+
+TEST(GpuSetUp, ExtentsAreCheckedAndFold) {
+  gpu::World world = make_world();
+  const Result<void> held = conformance::extents(world);
+  EXPECT_TRUE(held.has_value()) << to_string(held.error());
+}
+
+TEST(GpuSetUp, MusterVerifyIsOneOrZero) {
+  setenv("MUSTER_VERIFY", "yes", 1);
+  fake_machine() = {};
+  const Result<gpu::World> world = gpu::World::create({.devices = {0}});
+  EXPECT_EQ(world.error().code, ErrorCode::invalid_argument);
+  EXPECT_NE(world.error().what.find("MUSTER_VERIFY is \"yes\""), std::string::npos);
+  for (const bool wish : {false, true}) {
+    setenv("MUSTER_VERIFY", wish ? "1" : "0", 1);
+    EXPECT_EQ(make_world().handle(0).verify, wish ? 1U : 0U);
+  }
+  unsetenv("MUSTER_VERIFY");
+}
+
 // ---- launches
 
 constexpr gpu::Shape one_lane{.lanes = 1, .threads = 32};
@@ -60,7 +82,6 @@ TEST(GpuLaunch, TakesWhatTheWorldHasMade) {
   EXPECT_TRUE(launch(world, window).has_value());
   EXPECT_TRUE(launch(world, inner).has_value());
   EXPECT_TRUE(launch(world, WindowRef<float>{}).has_value());  // none
-  EXPECT_TRUE(launch(world, world.window<int>({0}).value()).has_value());
   EXPECT_TRUE(launch(world, world.rows().value()).has_value());
   EXPECT_TRUE(launch(world, world.signals(4).value()).has_value());
   EXPECT_TRUE(launch(world, EpochBarrier(world)).has_value());
@@ -265,7 +286,7 @@ void in_two_processes(Body body) {
             meshes[i])
             .value();
     body(world, i);
-    _exit(testing::Test::HasFailure() ? 1 : 0);
+    _exit(::testing::Test::HasFailure() ? 1 : 0);
   }
   for (gpu::Mesh& mesh : meshes) gpu::close_mesh(mesh);
   for (const pid_t child : children) {

@@ -37,7 +37,7 @@ LAYERS = [
 CONCEPT = ["types", "result", "fabric"]
 PROTOCOLS = CONCEPT + ["transfer", "barrier", "collective"]
 MODEL = ["fabric-model", "check"]
-HOST = ["fabric-host", "source-host", "launch", "team"]
+HOST = ["fabric-host", "source-host", "launch", "team", "base"]
 GPU = ["fabric-gpu", "source-gpu"]
 
 # What a layer may include, besides itself.
@@ -53,14 +53,14 @@ ALLOWED = {
     "fabric-ucx": CONCEPT,
     "fabric-model": CONCEPT + ["check"],
     "check": CONCEPT + ["fabric-model"],
-    "base": [],
+    "base": ["types", "result"],
     "launch": ["types", "result", "base"],
     "source-host": CONCEPT + ["fabric-host", "base"],
-    "source-gpu": CONCEPT + ["fabric-gpu"],
-    "source-ucx": CONCEPT + ["fabric-ucx"],
+    "source-gpu": CONCEPT + ["fabric-gpu", "base"],
+    "source-ucx": CONCEPT + ["fabric-ucx", "base"],
     "team": PROTOCOLS + ["fabric-host", "source-host", "launch", "base"],
     # The shipped protocols are among what the checker checks.
-    "check-source": PROTOCOLS + MODEL,
+    "check-source": PROTOCOLS + MODEL + ["base"],
     "bench": PROTOCOLS + HOST + GPU + MODEL,
     "cli": PROTOCOLS + HOST + GPU + MODEL + ["check-source", "bench"],
     # Programs are written as a user would write them: with public headers alone, bar benchmarks.

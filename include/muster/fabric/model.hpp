@@ -119,8 +119,6 @@ class View {
 // One lane of one rank as one of its threads sees it.
 class Fabric {
  public:
-  static constexpr bool is_model = true;
-
   explicit Fabric(check::engine::Thread& thread);
 
   [[nodiscard]] Rank rank() const { return rank_; }
@@ -431,7 +429,6 @@ class Team {
 };
 
 // ---- definitions
-// ----------------------------------------------------------------------------------
 
 template <class T>
 Ref<T>::operator T() && {
@@ -560,15 +557,7 @@ Result<void> Team::status_of(B& body, Fabric& fabric) {
     body(fabric);
     return {};
   } else if constexpr (std::is_same_v<R, WaitStatus>) {
-    const WaitStatus status = body(fabric);
-    if (status == WaitStatus::ok) return {};
-    Error error;
-    const bool late = status == WaitStatus::expired || status == WaitStatus::refused;
-    error.code = late                              ? ErrorCode::expired
-                 : status == WaitStatus::peer_lost ? ErrorCode::peer_lost
-                                                   : ErrorCode::aborted;
-    error.what = "a wait of the lane did not succeed";
-    return error;
+    return result_of(body(fabric));
   } else {
     return body(fabric);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/extents.hpp"
 #include "fabric/gpu/state.hpp"
 
 namespace muster::gpu {
@@ -14,32 +15,6 @@ constexpr std::uint64_t line_cells = 32;  // what is handed out together shares 
 
 Error refuse(std::string what) {
   return {ErrorCode::invalid_argument, std::move(what)};
-}
-
-// Extents folded into rows x cols, and their size in bytes.
-struct Folded {
-  std::int64_t rows;
-  std::int64_t cols;
-  std::uint64_t bytes;
-};
-
-Result<Folded> fold(const std::int64_t* extents, std::size_t count, std::size_t element) {
-  if (count == 0) return refuse("a window needs at least one extent");
-  Folded folded{1, 1, 0};
-  for (std::size_t i = 0; i < count; ++i) {
-    if (extents[i] < 0) return refuse(fmt::format("extent {} is {}", i, extents[i]));
-    std::int64_t& into = i + 1 == count ? folded.cols : folded.rows;
-    if (__builtin_mul_overflow(into, extents[i], &into))
-      return refuse(fmt::format("extents of {} and more elements do not fit", extents[i]));
-  }
-  std::int64_t elements = 0;
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(folded.rows, folded.cols, &elements) ||
-      __builtin_mul_overflow(elements, static_cast<std::int64_t>(element), &bytes))
-    return refuse(
-        fmt::format("{} x {} elements of {} bytes do not fit", folded.rows, folded.cols, element));
-  folded.bytes = static_cast<std::uint64_t>(bytes);
-  return folded;
 }
 
 Error refuse_argument(std::size_t number, std::string what) {
@@ -105,36 +80,36 @@ bool World::State::has_signal(Signal signal) const {
 
 Result<World::Place> World::make_window(const std::int64_t* extents, std::size_t count,
                                         std::size_t element) {
-  const Result<Folded> folded = fold(extents, count, element);
+  const Result<Extents> folded = fold_extents("window", {extents, count}, element);
   if (!folded) return folded.error();
   if (state_->memory == nullptr)
     return refuse("this world has no memory of its own: use window_in() on an adopted segment");
-  const auto offset = state_->windows.take((*folded).bytes, window_align);
+  const auto offset = state_->windows.take(folded->bytes, window_align);
   if (!offset)
     return Error{ErrorCode::out_of_memory,
                  fmt::format("a window of {} bytes was asked for; of the {} bytes on each rank "
                              "(WorldOptions::bytes) {} are left, {} of them in one piece",
-                             (*folded).bytes, state_->windows.size(), state_->windows.left(),
+                             folded->bytes, state_->windows.size(), state_->windows.left(),
                              state_->windows.longest())};
-  return Place{*offset, (*folded).rows, (*folded).cols, 0};
+  return Place{*offset, folded->rows, folded->cols, 0};
 }
 
 Result<World::Place> World::place_window(std::uint32_t segment, std::uint64_t offset,
                                          const std::int64_t* extents, std::size_t count,
                                          std::size_t element) const {
-  const Result<Folded> folded = fold(extents, count, element);
+  const Result<Extents> folded = fold_extents("window", {extents, count}, element);
   if (!folded) return folded.error();
   if (segment >= state_->segments.size())
     return refuse(
         fmt::format("there is no segment {}: there are {}", segment, state_->segments.size()));
   const std::uint64_t bytes = state_->segments[segment].bytes;
-  if (offset > bytes || (*folded).bytes > bytes - offset)
+  if (offset > bytes || folded->bytes > bytes - offset)
     return refuse(fmt::format("{} bytes at offset {} do not fit into segment {} of {} bytes",
-                              (*folded).bytes, offset, segment, bytes));
+                              folded->bytes, offset, segment, bytes));
   if (offset % element != 0)
     return refuse(
         fmt::format("offset {} is no multiple of the {} bytes of an element", offset, element));
-  return Place{offset, (*folded).rows, (*folded).cols, segment};
+  return Place{offset, folded->rows, folded->cols, segment};
 }
 
 Result<std::uint32_t> World::State::take_cells(std::uint32_t count, const char* what) {

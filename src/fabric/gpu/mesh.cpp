@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor_limit.hpp"
+#include "base/descriptor_message.hpp"
 #include "fabric/gpu/mesh_calls.hpp"
 
 namespace muster::gpu {
@@ -76,56 +78,25 @@ void receive_bytes(const Mesh& mesh, std::uint32_t from, void* bytes, std::size_
   }
 }
 
-namespace {
-
 // One byte goes with the descriptor: a message of none would not arrive.
-union Control {
-  cmsghdr header;
-  std::array<char, CMSG_SPACE(sizeof(int))> space;
-};
-
-}  // namespace
-
 void send_descriptor(const Mesh& mesh, std::uint32_t to, int descriptor) {
-  char byte = 'd';
-  iovec data{&byte, 1};
-  Control control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.space.data();
-  message.msg_controllen = control.space.size();
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
-  ssize_t sent = 0;
-  do {
-    sent = sendmsg(mesh.sockets[to], &message, MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-  if (sent != 1) fail(to, "passing memory to");
+  const char byte = 'd';
+  if (send_with_descriptor(mesh.sockets[to], &byte, 1, descriptor) != 1)
+    fail(to, "passing memory to");
 }
 
 int receive_descriptor(const Mesh& mesh, std::uint32_t from) {
   char byte = 0;
-  iovec data{&byte, 1};
-  Control control{};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control.space.data();
-  message.msg_controllen = control.space.size();
-  ssize_t got = 0;
-  do {
-    errno = 0;
-    got = recvmsg(mesh.sockets[from], &message, MSG_CMSG_CLOEXEC);
-  } while (got < 0 && errno == EINTR);
-  const cmsghdr* const header = got == 1 ? CMSG_FIRSTHDR(&message) : nullptr;
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) fail(from, "getting memory from");
-  int descriptor = -1;
-  std::memcpy(&descriptor, CMSG_DATA(header), sizeof(int));
-  return descriptor;
+  DescriptorMessage message = receive_with_descriptor(mesh.sockets[from], &byte, 1);
+  if (message.bytes >= 0) errno = 0;  // nothing failed: where nothing came, the other has gone
+  if (message.lacked_room)
+    throw Failure(Error{
+        ErrorCode::system,
+        fmt::format("getting memory from process {}: no descriptor is left to take it with (this "
+                    "process may have {} open: ulimit -n)",
+                    from, DescriptorLimit::current())});
+  if (message.bytes != 1 || !message.descriptor.is_open()) fail(from, "getting memory from");
+  return message.descriptor.release();
 }
 
 void meet(const Mesh& mesh) {

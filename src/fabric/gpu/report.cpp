@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/compare.hpp"
 #include "fabric/gpu/cuda_calls.hpp"
 #include "fabric/gpu/mesh_calls.hpp"
 #include "fabric/gpu/state.hpp"
@@ -13,18 +14,6 @@ namespace {
 
 std::optional<std::uint32_t> known(std::uint32_t field) {
   return field == unknown ? std::nullopt : std::optional(field);
-}
-
-const char* symbol(std::uint32_t compare) {
-  switch (static_cast<Compare>(compare)) {
-    case Compare::eq: return "==";
-    case Compare::ne: return "!=";
-    case Compare::ge: return ">=";
-    case Compare::gt: return ">";
-    case Compare::le: return "<=";
-    case Compare::lt: return "<";
-  }
-  return "?";
 }
 
 // The rank whose deposit a cell waits for, where the cell is one of rows.
@@ -39,16 +28,6 @@ std::optional<Rank> writer_of(const World::State& state, const ErrorRecord& reco
   return std::nullopt;
 }
 
-ErrorCode code_of(WaitStatus status) {
-  switch (status) {
-    case WaitStatus::refused:
-    case WaitStatus::expired: return ErrorCode::expired;
-    case WaitStatus::peer_lost: return ErrorCode::peer_lost;
-    case WaitStatus::invalid: return ErrorCode::invalid_argument;
-    default: return ErrorCode::aborted;
-  }
-}
-
 std::string waited(const World::State& state, const ErrorRecord& record) {
   const auto status = WaitStatus{record.status};
   const char* const how = status == WaitStatus::expired ? "reached its deadline" : "was ended";
@@ -59,8 +38,9 @@ std::string waited(const World::State& state, const ErrorRecord& record) {
                           : record.operation == static_cast<std::uint32_t>(Operation::take)
                               ? "take()"
                               : "wait()";
-  std::string text = fmt::format("{} {}: the signal was never {} {}", who, how,
-                                 symbol(record.compare), record.expected);
+  std::string text =
+      fmt::format("{} {}: the signal was never {} {}", who, how,
+                  symbol_of(Compare{static_cast<std::uint8_t>(record.compare)}), record.expected);
   if (!state.reason.empty() && status == WaitStatus::aborted)
     text += fmt::format("; aborted: {}", state.reason);
   return text;

@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
-#include <string_view>
 
+#include "base/verify.hpp"
 #include "fabric/gpu/cuda_calls.hpp"
 #include "fabric/gpu/mesh_calls.hpp"
 #include "fabric/gpu/state.hpp"
@@ -17,15 +16,6 @@ namespace {
 
 constexpr std::uint64_t window_align = 256;
 
-bool verify_by_default() {
-#if defined(NDEBUG)
-  const char* const wish = std::getenv("MUSTER_VERIFY");
-  return wish != nullptr && std::string_view(wish) == "1";
-#else
-  return true;
-#endif
-}
-
 std::uint32_t new_team_number() {
   std::random_device random;
   std::uint32_t number = 0;
@@ -35,6 +25,11 @@ std::uint32_t new_team_number() {
 
 [[noreturn]] void refuse(std::string what) {
   throw Failure(Error{ErrorCode::invalid_argument, std::move(what)});
+}
+
+// Throws where MUSTER_VERIFY is wrong.
+bool verifies(std::optional<bool> wish) {
+  return wish ? *wish : verifies_by_default().value();
 }
 
 void check_devices(const std::vector<int>& devices) {
@@ -54,6 +49,7 @@ void check_devices(const std::vector<int>& devices) {
 void check_sizes(const WorldOptions& options) {
   if (options.lanes == 0) refuse("lanes must be at least 1");
   if (options.cells == 0) refuse("cells must be at least 1");
+  (void)verifies(options.verify);
 }
 
 std::vector<Group> group_by_device(const std::vector<int>& devices, std::uint32_t first_rank) {
@@ -86,7 +82,7 @@ void lay_out(World::State& state, const WorldOptions& options) {
   state.lanes = options.lanes;
   state.deadline = options.deadline;
   state.on_expiry = options.on_expiry;
-  state.verify = options.verify.value_or(verify_by_default());
+  state.verify = verifies(options.verify);
 }
 
 // What every process says of itself, and must agree on, but for the last two.
@@ -216,7 +212,7 @@ Result<World> World::attach(const AttachOptions& options) {
     state->lanes = options.lanes;
     state->deadline = options.deadline;
     state->on_expiry = options.on_expiry;
-    state->verify = options.verify.value_or(verify_by_default());
+    state->verify = verifies(options.verify);
     state->equip_groups();
     return World(std::move(state));
   });

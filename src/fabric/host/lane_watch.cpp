@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/compare.hpp"
 #include "fabric/host/futex.hpp"
 
 namespace muster::host {
@@ -29,18 +30,6 @@ std::uint32_t load(const Awaited& awaited, std::memory_order order) {
 
 bool holds(const Awaited& awaited, std::memory_order order) {
   return satisfies(load(awaited, order), awaited.compare, awaited.value);
-}
-
-const char* symbol(Compare compare) {
-  switch (compare) {
-    case Compare::eq: return "==";
-    case Compare::ne: return "!=";
-    case Compare::ge: return ">=";
-    case Compare::gt: return ">";
-    case Compare::le: return "<=";
-    case Compare::lt: return "<";
-  }
-  return "?";
 }
 
 std::string whom(const TeamContext& team, const Error& state, const Awaited& awaited) {
@@ -179,7 +168,7 @@ void LaneWatch::notice(const Awaited& awaited) const {
   fmt::print(stderr, "muster: {} lane {} has waited 10 s for {}: {} {} is {}, expected {} {}\n",
              team_.called(team_.rank()), lane_.value, whom(team_, state, awaited),
              awaited.packets ? "line" : "cell", awaited.signal.cell, *state.seen,
-             symbol(awaited.compare), awaited.value);
+             symbol_of(awaited.compare), awaited.value);
   std::fflush(stderr);
 }
 

@@ -92,7 +92,7 @@ WaitStatus TeamContext::status() const {
 Error TeamContext::failure() const {
   const TeamContext& team = failed() == nullptr ? *this : *failed();
   Error error;
-  error.code = team.status() == WaitStatus::peer_lost ? ErrorCode::peer_lost : ErrorCode::aborted;
+  error.code = code_of(team.status());
   error.rank = rank_;
   for (std::uint32_t member = 0; member < size(); ++member) {
     if (record_.members[member] == team.record_.lost) error.peer = Rank{member};

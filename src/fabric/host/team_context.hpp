@@ -77,13 +77,11 @@ class TeamContext {
   [[nodiscard]] LaneContext lane_context(Lane lane, std::uint32_t lanes) const;
 
   // ---- which collective calls are made, in verifying runs
-  // ------------------------------------------
   [[nodiscard]] CallBoard& board_of(Rank rank) const;
   [[nodiscard]] MeetingPlace& meeting_place() const;
   [[nodiscard]] std::uint64_t next_call(Lane lane) { return ++calls_[lane.value]; }
 
   // ---- the team's failure, the first of which stays
-  // -------------------------------------------------
   [[nodiscard]] WaitStatus status() const;
   [[nodiscard]] Error failure() const;  // once status() is not ok
   void fail(WaitStatus status, std::uint32_t job_rank, const std::string& reason);
@@ -91,7 +89,6 @@ class TeamContext {
   void look_for_lost_peers();
 
   // ---- what was allocated
-  // ----------------------------------------------------------------------------
   void add(Allocation allocation);
   void remove(Allocation::Kind kind, std::uint64_t offset);
   [[nodiscard]] const Allocation* find(Allocation::Kind kind, std::uint64_t offset) const;

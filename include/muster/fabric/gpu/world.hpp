@@ -49,9 +49,9 @@ struct WorldOptions {
   std::chrono::nanoseconds deadline{0};
   // What an expired wait does to the team. Where it fails, reset() brings it back.
   OnExpiry on_expiry = OnExpiry::fail;
-  // Whether kernels check their arguments; by default where muster was built for debugging, or
-  // where the environment has MUSTER_VERIFY=1. Kernels can if they are compiled without NDEBUG or
-  // with -DMUSTER_VERIFY=1; of those that cannot, a note on stderr says so, once.
+  // Whether kernels check their arguments; by default what MUSTER_VERIFY says, 1 or 0, and where it
+  // is not set, whether muster was built for debugging. Kernels can if they are compiled without
+  // NDEBUG or with -DMUSTER_VERIFY=1; of those that cannot, a note on stderr says so, once.
   std::optional<bool> verify{};
 };
 

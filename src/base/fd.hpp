@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace muster::launcher {
+namespace muster {
 
 class Fd {
  public:
@@ -29,4 +29,4 @@ class Fd {
   int fd_ = -1;
 };
 
-}  // namespace muster::launcher
+}  // namespace muster

@@ -33,6 +33,35 @@ const char* name_of(WaitStatus status) {
   return "unknown";
 }
 
+ErrorCode code_of(WaitStatus status) {
+  switch (status) {
+    case WaitStatus::refused:
+    case WaitStatus::expired: return ErrorCode::expired;
+    case WaitStatus::peer_lost: return ErrorCode::peer_lost;
+    case WaitStatus::ok:
+    case WaitStatus::pending:
+    case WaitStatus::aborted: return ErrorCode::aborted;
+    case WaitStatus::invalid: break;
+  }
+  return ErrorCode::invalid_argument;
+}
+
+Result<void> result_of(WaitStatus status) {
+  const auto error = [&](const char* what) { return Error{code_of(status), what}; };
+  switch (status) {
+    case WaitStatus::ok: return {};
+    case WaitStatus::refused:
+      return error(
+          "a barrier was called again after a call of it had failed on this lane; make a new one");
+    case WaitStatus::expired: return error("a wait reached its deadline");
+    case WaitStatus::peer_lost: return error("a rank died");
+    case WaitStatus::pending:
+    case WaitStatus::aborted: return error("the team was aborted");
+    case WaitStatus::invalid: break;
+  }
+  return error("an operation of the fabric was called wrongly");
+}
+
 std::string to_string(const Error& error) {
   std::vector<std::string> where;
   if (error.rank) where.push_back(fmt::format("rank {}", error.rank->value));
