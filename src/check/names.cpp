@@ -1,42 +1,29 @@
 // Names of kinds, verdicts, profiles and places.
 #include <fmt/format.h>
 
-#include <array>
 #include <string_view>
-#include <utility>
 
 #include "check/sites.hpp"
 #include "muster/check/report.hpp"
 
 namespace muster::check {
 
-namespace {
-constexpr std::array<std::pair<Kind, const char*>, 12> kinds = {{
-    {Kind::deadlock, "deadlock"},
-    {Kind::race, "race"},
-    {Kind::stale_pass, "stale pass"},
-    {Kind::clobber, "clobber"},
-    {Kind::credits, "credits"},
-    {Kind::scope, "scope"},
-    {Kind::domain, "domain"},
-    {Kind::divergence, "divergence"},
-    {Kind::noncoherent, "noncoherent"},
-    {Kind::expect, "expect"},
-    {Kind::contract, "contract"},
-    {Kind::body, "body"},
-}};
-}  // namespace
-
 const char* name_of(Kind kind) {
-  for (const auto& [value, name] : kinds)
-    if (value == kind) return name;
+  switch (kind) {
+    case Kind::deadlock: return "deadlock";
+    case Kind::race: return "race";
+    case Kind::stale_pass: return "stale pass";
+    case Kind::clobber: return "clobber";
+    case Kind::credits: return "credits";
+    case Kind::scope: return "scope";
+    case Kind::domain: return "domain";
+    case Kind::divergence: return "divergence";
+    case Kind::noncoherent: return "noncoherent";
+    case Kind::expect: return "expect";
+    case Kind::contract: return "contract";
+    case Kind::body: return "body";
+  }
   return "?";
-}
-
-std::optional<Kind> kind_of(const std::string& name) {
-  for (const auto& [value, text] : kinds)
-    if (name == text) return value;
-  return std::nullopt;
 }
 
 const char* name_of(Verdict verdict) {

@@ -1,5 +1,5 @@
-// Every barrier in a kernel, for every kind of lane: this must compile for all architectures. The
-// bodies are the ones that tests/gpu/conformance.cu runs where there is a GPU.
+// Every barrier and every operation in a kernel, for every kind of lane: this must compile for all
+// architectures. What they do is for the programs that need a GPU to say.
 #include "muster/barrier.hpp"
 #include "muster/fabric/gpu.cuh"
 #include "muster/handoff.hpp"

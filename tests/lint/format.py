@@ -32,17 +32,22 @@ def sources(root):
 
 
 COMMENT = re.compile(r"(\s*//\s*)(\S.*)")
+RULER = re.compile(r"\s*// -{4} .*[^-] -+")
 NEW_PARAGRAPH = re.compile(r"[-*|#]|\d+[.)]|.*\s{3}")
 
 
 def wrap_comments(lines):
-    """Breaks // comments that are too long; what is cut off flows into the next line of its paragraph.
+    """Breaks // comments that are too long; what is cut off flows into the next line of its paragraph. A ruler ends at
+    the last column.
 
     clang-format would reflow everything, which destroys tables and lists in comments.
     """
     lines = list(lines)
     for index, line in enumerate(lines):
         match = COMMENT.fullmatch(line)
+        if RULER.fullmatch(line):
+            yield line[:COLUMNS]
+            continue
         if len(line) > COLUMNS and match:
             prefix, text = match.groups()
             cut = text.rfind(" ", 0, COLUMNS - len(prefix) + 1)

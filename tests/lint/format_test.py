@@ -50,6 +50,10 @@ class Format(unittest.TestCase):
         self.assertTrue(all(len(line) <= lint.COLUMNS for line in fixed.splitlines()))
         self.assertTrue(fixed.endswith("end of it\n//\n// next\n"), fixed)
 
+    def test_a_ruler_ends_at_the_last_column(self):
+        fixed = run(f"// ---- a part {'-' * 90}\nint one;\n", "--fix")[2]
+        self.assertEqual([len(line) for line in fixed.splitlines()], [lint.COLUMNS, 8], fixed)
+
     def test_tables_and_lists_stay(self):
         source = f"// {WORDS}\n//   name     meaning\n// - one\n// - two\n"
         fixed = run(source, "--fix")[2]

@@ -43,7 +43,6 @@ enum class Verdict : std::uint8_t {
 [[nodiscard]] const char* name_of(Kind kind);
 [[nodiscard]] const char* name_of(Verdict verdict);
 [[nodiscard]] const char* name_of(Profile profile);
-[[nodiscard]] std::optional<Kind> kind_of(const std::string& name);
 [[nodiscard]] std::optional<Profile> profile_of(const std::string& name);
 
 // How executions are chosen where no certificate holds.

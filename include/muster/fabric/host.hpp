@@ -94,7 +94,6 @@ class Fabric {
   explicit Fabric(const LaneContext& context) : context_(context) {}
 
   // ---- identity and meeting: a lane is one thread
-  // ------------------------------------------------------
 
   [[nodiscard]] Rank rank() const { return context_.rank; }
   [[nodiscard]] std::uint32_t size() const { return context_.size; }
@@ -126,7 +125,6 @@ class Fabric {
   }
 
   // ---- signals
-  // -------------------------------------------------------------------------------------------
 
   void notify(Signal signal, Rank peer, std::uint32_t value, NotifyOp op,
               Order order = Order::release, Scope /*one host is one scope*/ = Scope::system) {
@@ -199,7 +197,6 @@ class Fabric {
   }
 
   // ---- windows and tiles (fabric/host/data.hpp)
-  // --------------------------------------------------------------
 
   template <class T>
   [[nodiscard]] View<T> local(WindowRef<T> window) {
@@ -237,7 +234,6 @@ class Fabric {
   void remote_add(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box);
 
   // ---- transfers: complete at issue
-  // --------------------------------------------------------------------------
 
   template <class T>
   void put(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from, std::int64_t from_at,

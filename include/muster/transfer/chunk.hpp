@@ -69,7 +69,6 @@ MUSTER_FN void each_run(const Transfer<To, From>& transfer, Box chunk, Move&& mo
 }
 
 // ---- through tiles
-// ------------------------------------------------------------------------------
 
 // take(tile, piece) then give(tile, piece), for each piece; the tile is the staging buffer.
 template <class Tile, class Take, class Give>
@@ -128,7 +127,6 @@ MUSTER_FN void stage(F& fabric, const Transfer<To, From>& transfer, Take&& take,
 }
 
 // ---- plain memory
-// -------------------------------------------------------------------------------
 
 // Does load and store reach a peer's memory on every run, as pointers? Known at compile time, so
 // not of a fabric that models several.
