@@ -7,6 +7,7 @@
 #include "05_remote_load_store/body.hpp"
 #include "06_put_get/body.hpp"
 #include "07_dynamic_rank_count/body.hpp"
+#include "kernels/all_reduce.hpp"
 #include "muster/check.hpp"
 
 namespace {
@@ -79,4 +80,38 @@ MUSTER_CHECK(dynamic_rank_count,
              {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 07"}) {
   judge(team, tutorial::gather_all(team),
         [&](const auto& table) { return tutorial::check_table(table, team.size()); });
+}
+
+// Sums of tiles, the last of them ragged; then on one lane fewer, so that the lanes have made
+// different numbers of rounds; then on all of them again.
+MUSTER_CHECK(all_reduce, {.ranks = 3,
+                          .calls = 1,
+                          .lanes = 2,
+                          .group = "example",
+                          .about = "sums of float16, of docs/kernels.md"}) {
+  constexpr std::int64_t columns = 2;
+  const example::AllReduce<columns> sums(team);
+  const auto data = *team.window<muster::float16>({3 * columns + 1}, "data");
+  const auto one_call = [&](auto& fabric) -> muster::WaitStatus {
+    const auto each_own = [&](auto&& visit) {  // element of the tiles that this lane sums
+      for (std::int64_t at = 0; at < data.cols; ++at)
+        if (fabric.thread() == 0 && at / columns % fabric.lanes() == fabric.lane().value) visit(at);
+    };
+    each_own([&](std::int64_t at) {
+      fabric.local(data)[at] =
+          muster::float16(static_cast<float>(at * fabric.size() + fabric.rank().value));
+    });
+    fabric.converge();
+    const muster::WaitStatus status = sums.sum(fabric, data);
+    if (fabric.converge(status) != muster::WaitStatus::ok) return status;
+    each_own([&](std::int64_t at) {
+      const std::int64_t ranks = fabric.size();
+      const std::int64_t sum = at * ranks * ranks + ranks * (ranks - 1) / 2;
+      const muster::float16 seen = fabric.local(data)[at];
+      expect(fabric, static_cast<float>(seen) == static_cast<float>(sum), "the sum");
+    });
+    return status;
+  };
+  for (const std::uint32_t running : {lanes, lanes > 1 ? lanes - 1 : 1, lanes})
+    for (std::uint32_t call = 0; call < calls; ++call) (void)team.lanes(running, one_call);
 }
