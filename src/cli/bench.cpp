@@ -85,30 +85,6 @@ Sizes sizes_of(const bench::Topic& topic, const std::vector<std::string>& typed)
   throw CLI::ValidationError("--sizes", fmt::format("{} ({})", sizes.error().what, name_of(topic)));
 }
 
-// A chart is drawn over several numbers of ranks or over several sizes.
-void check_axes(const bench::Topic& topic, const BenchOptions& options) {
-  const bool by_ranks = options.ranks.size() > 1;
-  const bool by_sizes = options.sizes.size() > 1;
-  if (options.svg.empty() || by_ranks != by_sizes) return;
-  std::vector<std::string> wanted;
-  std::vector<std::string> typed;
-  if (!topic.fixed_ranks) {
-    wanted.emplace_back("several numbers of ranks (-n 2,4,8)");
-    typed.push_back(fmt::format("-n {}", fmt::join(options.ranks, ",")));
-  }
-  if (!topic.sizes.empty()) {
-    wanted.push_back(fmt::format("several sizes (--sizes {})", words(topic.sizes)));
-    typed.push_back("--sizes " + words(options.sizes));
-  }
-  if (wanted.empty())
-    throw CLI::ValidationError(
-        "--svg", fmt::format("{} has neither sizes nor a choice of ranks to draw a chart over",
-                             name_of(topic)));
-  throw CLI::ValidationError(
-      "--svg", fmt::format("a chart needs {}{}; here it is {}", fmt::join(wanted, " or "),
-                           wanted.size() > 1 ? ", and not both" : "", fmt::join(typed, " and ")));
-}
-
 bool is_given(const CLI::App& verb, const std::string& option) {
   return verb.get_option_no_throw(option) != nullptr && verb.count(option) > 0;
 }
@@ -125,7 +101,6 @@ BenchOptions options_for(const bench::Topic& topic, const CLI::App& verb, const 
   if (!is_given(verb, "--peer")) request.peers = topic.peers;
   check_peers(topic, request.peers);
   options.sizes = sizes_of(topic, typed.sizes);
-  check_axes(topic, options);
   return options;
 }
 
@@ -184,9 +159,6 @@ void add_options(CLI::App& verb, const std::vector<bench::Topic>& topics, Typed&
                   "Calls in each block (default: 20 ms of them; 5 ms on a GPU)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
   verb.add_option("--json", typed.options.json, "Write everything to this file too")
-      ->type_name("FILE");
-  verb.add_option("--svg", typed.options.svg,
-                  "Draw the medians over the sizes, or over the ranks, into this file too")
       ->type_name("FILE");
 }
 

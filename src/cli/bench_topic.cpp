@@ -11,8 +11,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "bench/chart.hpp"
-#include "bench/curves.hpp"
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
 #include "bench/report.hpp"
@@ -73,15 +71,22 @@ class OutputFile {
   std::ofstream file_;
 };
 
+// One table of a command.
+struct Measurement {
+  bench::Request request;
+  bench::Conditions conditions;
+  std::vector<bench::Measured> measured;
+};
+
 // One measurement. `devices`: what it runs on where that is not the cores.
-bench::Measurement measure_one(const bench::Topic& topic, const bench::Request& request,
-                               const std::string& devices) {
-  bench::Measurement run{.request = request,
-                         .conditions = {.machine = bench::this_machine(),
-                                        .command = bench::command_line(),
-                                        .date = bench::utc_now(),
-                                        .load_before = bench::load_average()},
-                         .measured = {}};
+Measurement measure_one(const bench::Topic& topic, const bench::Request& request,
+                        const std::string& devices) {
+  Measurement run{.request = request,
+                  .conditions = {.machine = bench::this_machine(),
+                                 .command = bench::command_line(),
+                                 .date = bench::utc_now(),
+                                 .load_before = bench::load_average()},
+                  .measured = {}};
   bench::Conditions& conditions = run.conditions;
   conditions.machine.devices = devices;
   const std::vector<int>& cores = conditions.machine.cores;
@@ -114,22 +119,20 @@ std::vector<bench::Request> requests_of(const bench::Topic& topic, const BenchOp
   return all;
 }
 
-// What is written into files, and how it went.
+// What is written into the file, and how it went.
 struct Outcome {
   bool failed = false;
   nlohmann::json reports = nlohmann::json::array();
-  bench::Chart chart;
 };
 
 Outcome measure_all(const bench::Topic& topic, const BenchOptions& options,
                     const std::string& devices) {
   Outcome outcome;
-  std::vector<bench::Measurement> runs;
   for (const bench::Request& request : requests_of(topic, options)) {
     bench::Topic sized = topic;
     if (request.bytes != 0) sized.unit = fmt::format("{} of {} B", topic.unit, request.bytes);
-    if (!runs.empty()) fmt::print("\n");
-    const bench::Measurement& run = runs.emplace_back(measure_one(sized, request, devices));
+    if (!outcome.reports.empty()) fmt::print("\n");
+    const Measurement run = measure_one(sized, request, devices);
     const bench::Report report{sized, run.request, run.conditions, run.measured};
     fmt::print("{}", bench::table(report));
     std::fflush(stdout);
@@ -138,24 +141,20 @@ Outcome measure_all(const bench::Topic& topic, const BenchOptions& options,
     outcome.reports.push_back(bench::to_json(report));
     outcome.failed |= std::any_of(run.measured.begin(), run.measured.end(), is_failure);
   }
-  outcome.chart = bench::chart_of(topic, runs);
   return outcome;
 }
 
-// Its devices are not there, which is no failure, or failed: a line and the files say why.
+// Its devices are not there, which is no failure, or failed: a line and the file say why.
 Outcome without_devices(const bench::Topic& topic, const Error& why) {
   Outcome outcome;
-  outcome.chart.title = fmt::format("muster bench {}: fabric {}", topic.name, topic.fabric);
   if (why.code == ErrorCode::unavailable) {
     fmt::print("SKIPPED: {} is not measured on {}: {}\n", topic.name, topic.fabric, why.what);
     outcome.reports.push_back(
         {{"topic", topic.name}, {"fabric", topic.fabric}, {"skipped", why.what}});
-    outcome.chart.caption = "SKIPPED: " + why.what;
     return outcome;
   }
   fmt::print(stderr, "muster bench: {} on {}: {}\n", topic.name, topic.fabric, to_string(why));
   outcome.failed = true;
-  outcome.chart.caption = "failed: " + to_string(why);
   return outcome;
 }
 
@@ -163,15 +162,13 @@ Outcome without_devices(const bench::Topic& topic, const Error& why) {
 
 int bench_topic(const bench::Topic& topic, const BenchOptions& options) {
   OutputFile json("--json", options.json);
-  OutputFile svg("--svg", options.svg);
   const Result<std::string> devices = topic.devices ? topic.devices() : Result<std::string>("");
   const Outcome outcome =
       devices ? measure_all(topic, options, *devices) : without_devices(topic, devices.error());
   // A single report is written as itself.
   const nlohmann::json& reports = outcome.reports;
   const bool written = json.write((reports.size() == 1 ? reports.front() : reports).dump(2) + '\n');
-  const bool drawn = svg.write(bench::to_svg(outcome.chart));
-  return outcome.failed || !written || !drawn ? 1 : 0;
+  return outcome.failed || !written ? 1 : 0;
 }
 
 }  // namespace muster::cli

@@ -14,8 +14,7 @@ struct BenchOptions {
   bench::Request request;               // ranks, bytes and variant are filled in for each table
   std::vector<std::uint32_t> ranks{2};  // each is measured
   Sizes sizes;                          // each is measured; empty: the topic has none
-  std::string json;                     // files; empty: none
-  std::string svg;
+  std::string json;                     // a file; empty: none
 };
 
 // A table for each number of ranks, size and variant; one line where the topic's devices are not

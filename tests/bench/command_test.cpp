@@ -12,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "xml.hpp"
-
 namespace {
 
 struct Ended {
@@ -206,28 +204,9 @@ TEST(BenchTransfers, JsonOfOneReportIsItself) {
   EXPECT_EQ(file.parsed().at("bytes"), 8);
 }
 
-TEST(BenchSvg, IsDrawnOverSizesOrRanks) {
-  const JsonFile file;
-  for (const std::string what : {"put --sizes 8:128:4 --peer mpi", "barrier -n 2,3 --peer std"}) {
-    const Ended ended =
-        bench(std::string(what).append(" --svg ").append(file.path()).append(" ").append(tiny));
-    ASSERT_EQ(ended.status, 0) << ended.output;
-    const std::string svg = file.text();
-    EXPECT_TRUE(svg.starts_with("<svg ")) << svg;
-    EXPECT_TRUE(svg.ends_with("</svg>\n")) << svg;
-    for (const std::string& name : what.starts_with("put")
-                                       ? std::vector<std::string>{"put_signal, wait", "128 B"}
-                                       : std::vector<std::string>{"EpochBarrier", "std::barrier"})
-      EXPECT_TRUE(has(svg, ">" + name + "<")) << name << svg;
-    if (muster::bench::have_python()) {
-      EXPECT_EQ(muster::bench::ask_xml(svg, "root.tag == E + \"svg\""), "True");
-    }
-  }
-}
-
-TEST(BenchSvg, WhatCannotBeWrittenIsAFailure) {
+TEST(BenchTransfers, WhatCannotBeWrittenIsAFailure) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
-  const Ended ended = bench("put --sizes 8,64 --peer mpi --svg /dev/full " + tiny);
+  const Ended ended = bench("put --sizes 8,64 --peer mpi --json /dev/full " + tiny);
   EXPECT_EQ(ended.status, 1) << ended.output;
   EXPECT_TRUE(has(ended.output, "/dev/full could not be written in full")) << ended.output;
 }
@@ -274,12 +253,6 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"put --sizes", "--sizes"}, Wrong{"barrier --sizes 8", "--sizes"},
                     Wrong{"get --peer ucx", "ucx"},
                     Wrong{"barrier -n 2,1 --rounds 1", "Value 1 not in range 2 to 1024"},
-                    Wrong{"put --sizes 8:64 --svg /nonexistent/x.svg",
-                          "/nonexistent/x.svg cannot be written"},
-                    Wrong{"put --sizes 8 --svg x.svg", "here it is -n 2 and --sizes 8"},
-                    Wrong{"put -n 2,3 --sizes 8:32 --svg x.svg",
-                          "and not both; here it is -n 2,3 and --sizes 8,16,32"},
-                    Wrong{"barrier -n 4 --svg x.svg", "a chart needs several numbers of ranks"},
                     Wrong{"barrier --json /nonexistent/x.json", "/nonexistent/x.json"}));
 
 }  // namespace

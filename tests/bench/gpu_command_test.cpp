@@ -13,8 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "xml.hpp"
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -62,11 +60,6 @@ class BenchGpu : public testing::Test {
   [[nodiscard]] nlohmann::json parsed() const {
     std::ifstream file(json());
     return nlohmann::json::parse(file);
-  }
-  [[nodiscard]] fs::path svg() const { return place_ / "out.svg"; }
-  [[nodiscard]] std::string drawn() const {
-    std::ifstream file(svg());
-    return {std::istreambuf_iterator<char>(file), {}};
   }
 
  private:
@@ -167,25 +160,6 @@ TEST_F(BenchGpu, TheSizesAreThoseOfTheFabricUnlessAskedFor) {
   EXPECT_EQ(sizes_in(parsed()), (std::vector<std::uint64_t>{1024, 4096, 16384, 65536, 131072}));
 }
 
-TEST_F(BenchGpu, AChartHasALineForEachContenderAndVariant) {
-  stand_in_for("muster-bench-gpu");
-  const Ended ended = bench("--fabric gpu put --sizes 4K:16K --svg " + svg().string() + quick);
-  ASSERT_EQ(ended.status, 0) << ended.output;
-  for (const char* text :
-       {"muster bench put: 2 x Imagined GPU, fabric gpu", "bare, one way", "bare, both ways",
-        "EpochBarrier, one way", "EpochBarrier, both ways", "4 KiB", "16 KiB"})
-    EXPECT_TRUE(has(drawn(), ">" + std::string(text) + "<")) << text << drawn();
-  if (muster::bench::have_python()) {
-    EXPECT_EQ(muster::bench::ask_xml(drawn(), "root.tag == E + \"svg\""), "True");
-  }
-}
-
-TEST_F(BenchGpu, AChartOfWhatIsSkippedSaysSo) {
-  const Ended ended = bench("--fabric gpu put --svg " + svg().string());
-  EXPECT_EQ(ended.status, 0) << ended.output;
-  EXPECT_TRUE(has(drawn(), "SKIPPED: muster-bench-gpu is not beside muster")) << drawn();
-}
-
 TEST_F(BenchGpu, APeerThatCannotRunGetsOneLine) {
   stand_in_for("muster-bench-gpu");
   stand_in_for("muster-peer-nvshmem");
@@ -246,8 +220,6 @@ TEST_F(BenchGpu, WhatCannotBeMeantIsAClearErrorAndExitsWith2) {
         Wrong{"--fabric gpu packet --sizes huge", "'huge' is not a size"},
         Wrong{"--fabric gpu put --sizes 24", "'24' is not a multiple of 16 from 16 to 1G"},
         Wrong{"--fabric gpu put --sizes 0", "'0' is not a multiple of 16"},
-        Wrong{"--fabric gpu barrier --svg x.svg", "barrier on gpu has neither sizes nor a choice"},
-        Wrong{"--fabric gpu put --sizes 4K --svg x.svg", "here it is --sizes 4K"},
         Wrong{"--fabric gpu put --json /nonexistent/x", "/nonexistent/x"}}) {
     const Ended ended = bench(wrong.arguments);
     EXPECT_EQ(ended.status, 2) << wrong.arguments << ended.output;
