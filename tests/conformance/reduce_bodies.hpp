@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../examples/kernels/all_reduce.hpp"
 #include "conformance/cases.hpp"
 #include "muster/barrier/epoch.hpp"
 #include "muster/collective/share.hpp"
@@ -131,6 +132,43 @@ Result<void> neighbours(Team& team) {
   });
 }
 
+// The all-reduce of docs/kernels.md, in place: counts that are no multiple of a tile, none at all,
+// and another number of lanes in each call. Sums are exact in float16.
+template <class Team>
+Result<void> all_reduce_of_the_examples(Team& team) {
+  constexpr std::int64_t columns = 16;
+  const example::AllReduce<columns> sums(team);
+  const auto data = *team.template window<float16>({3 * columns + 5});
+  Checks checks;
+  for (const std::uint32_t lanes : {3U, 2U, 1U, 3U}) {
+    for (const std::int64_t count : {data.cols, columns, std::int64_t{1}, std::int64_t{0}}) {
+      auto part = data;
+      part.cols = count;
+      const Result<void> ran = team.lanes(lanes, [&](auto& fabric) -> Result<void> {
+        Checks found;
+        const std::int64_t ranks = fabric.size();
+        const auto each_own = [&](auto&& visit) {  // element of the tiles that this lane sums
+          for (std::int64_t at = 0; at < count; ++at)
+            if (fabric.thread() == 0 && at / columns % fabric.lanes() == fabric.lane().value)
+              visit(at);
+        };
+        each_own([&](std::int64_t at) {
+          fabric.local(part)[at] = float16(static_cast<float>(at % 7 + fabric.rank().value));
+        });
+        fabric.converge();
+        found.ok(fabric.converge(sums.sum(fabric, part)), "the sum's status");
+        each_own([&](std::int64_t at) {
+          const std::int64_t sum = at % 7 * ranks + ranks * (ranks - 1) / 2;
+          found.equal(static_cast<float>(fabric.local(part)[at]), static_cast<float>(sum), "a sum");
+        });
+        return found.done();
+      });
+      if (!checks.ok(ran, "a call")) return checks.done();
+    }
+  }
+  return checks.done();
+}
+
 template <class Team>
 std::vector<Case<Team>> reduce_cases() {
   return {
@@ -146,6 +184,7 @@ std::vector<Case<Team>> reduce_cases() {
       {"PlainMemoryFloat16", tiles_of_plain_memory<Team, float16>, Sizes::few},
       {"PlainMemoryDouble", tiles_of_plain_memory<Team, double>, Sizes::few},
       {"Neighbours", neighbours<Team>, Sizes::all},
+      {"AllReduceOfTheExamples", all_reduce_of_the_examples<Team>, Sizes::all},
   };
 }
 

@@ -159,9 +159,7 @@ class HostTeam {
       body(fabric);
       return {};
     } else if constexpr (std::is_same_v<Returned, WaitStatus>) {
-      const WaitStatus status = body(fabric);
-      if (status == WaitStatus::ok) return {};
-      return Error{ErrorCode::expired, name_of(status)};
+      return result_of(body(fabric));
     } else {
       return body(fabric);
     }

@@ -21,6 +21,21 @@ using Unit = std::conditional_t<
         std::conditional_t<bytes == 4, std::uint32_t,
                            std::conditional_t<bytes == 2, std::uint16_t, std::uint8_t>>>>;
 
+// One instruction: a unit that has been computed in registers, the compiler may take apart into a
+// store for each element.
+template <class Unit>
+MUSTER_FN void store_unit(Unit* to, const Unit& unit) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<Unit, uint4>) {
+    asm volatile("st.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(unit.x), "r"(unit.y),
+                 "r"(unit.z), "r"(unit.w)
+                 : "memory");
+    return;
+  }
+#endif
+  *to = unit;
+}
+
 // Neighbouring threads copy neighbouring units; each has up to eight loads in flight, which covers
 // the latency of a peer's memory.
 template <std::size_t bytes>

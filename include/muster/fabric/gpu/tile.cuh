@@ -152,7 +152,7 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C, static_threads,
         detail::repeat<units>([&](int u) {
           Wide wide;
           std::memcpy(&wide, piece.element + u * in_unit, sizeof(Wide));
-          *reinterpret_cast<Wide*>(patch.at(row, col + u * in_unit)) = wide;
+          detail::store_unit(reinterpret_cast<Wide*>(patch.at(row, col + u * in_unit)), wide);
         });
       });
     else if constexpr (ragged_apart)
