@@ -82,9 +82,21 @@ int run_ranks(const RunOptions& options, const std::function<Result<int>(Team&)>
 // meet again, and all of them have to. What a body starts is no rank of the job: a run inside the
 // body, in a process that it forks or in a program that it starts has ranks of its own, unless
 // another launcher started that program. To that end run changes the environment of a launched
-// process before the body begins: MUSTER_RANK, MUSTER_RANKS, MUSTER_JOB_FD and MUSTER_LAUNCHER go,
-// and where another launcher's variables are set, MUSTER_JOINED comes. No other thread may use the
-// environment meanwhile.
+// process before the body begins: MUSTER_RANK, MUSTER_RANKS, MUSTER_JOB_FD, MUSTER_TETHER and
+// MUSTER_LAUNCHER go, and where another launcher's variables are set, MUSTER_JOINED comes. No other
+// thread may use the environment meanwhile.
+//
+// A rank does not outlive its launcher, also where a wrapper stands between the two. Ranks of
+// `muster run` and of a bare start are killed (signal 9) when the launcher ends, from the start of
+// the program on; what they have started is not. Ranks of another launcher (mpirun, srun, torchrun)
+// end with one line on stderr and status 129; from run on a thread waits for that, with a
+// descriptor table of its own, and a launcher that has ended before run is noticed there. The
+// launcher is the nearest ancestor without the rank's variables, so it cannot be seen from within a
+// pid namespace of the rank's own, without /proc, or past a wrapper that the user may not look
+// into: there a rank outlives it. A rank of `muster run` that is the first process of a pid
+// namespace ends with a line and status 129, too, from run on. A program that closes the descriptor
+// which MUSTER_TETHER names, as all wrappers around it have done too, is ended so at its next wait
+// in a call of muster's; until then it lives on.
 //
 // Who started the process is told by the environment. Where the variables of several launchers are
 // set and disagree, as those do that are left over from elsewhere, run returns 2 and names them;

@@ -35,7 +35,15 @@ struct Options {
   std::string grace = "5";
   bool tag_output = false;
   bool bind = false;
+  std::string keep = "detached";
 };
+
+launcher::Keep what_to_keep(const std::string& word) {
+  if (word == "none") return launcher::Keep::none;
+  if (word == "detached") return launcher::Keep::detached;
+  if (word == "all") return launcher::Keep::all;
+  throw UsageError(fmt::format("--keep is '{}'; it must be none, detached or all", word));
+}
 
 void set_number(const char* name, std::uint64_t value) {
   setenv(name, std::to_string(value).c_str(), 1);
@@ -67,6 +75,8 @@ int run(const Options& options, const std::vector<std::string>& words) {
   if (options.timeout) launch.timeout = seconds("--timeout", *options.timeout, false);
   launch.grace = seconds("--grace", options.grace, true);
   launch.tag_output = options.tag_output;
+  launch.keep = what_to_keep(options.keep);
+  launch.tethers = true;
   launch.bind = options.bind ? launcher::Bind::cores : launcher::Bind::none;
   if (words.empty()) {
     throw UsageError("no program is given; for example: muster run -n 4 ./program");
@@ -78,11 +88,13 @@ int run(const Options& options, const std::vector<std::string>& words) {
   job_options.ranks = launch.ranks;
   job_options.cores = launcher::allowed_cores().size();
   job_options.watched = true;  // by on_end below
-  const auto job = host::create_job(job_options);
-  if (!job) {
-    fmt::print(stderr, "muster run: {}\n", to_string(job.error()));
+  auto made = host::create_job(job_options);
+  if (!made) {
+    fmt::print(stderr, "muster run: {}\n", to_string(made.error()));
     return 1;
   }
+  const auto job = std::make_shared<const host::Job>(std::move(*made));
+  const auto mark = host::LifeMark::take_as_launcher(job);
   launch.survivors_go_on = [&job] { return host::survivors_stand(*job); };
   launch.left_body = [&job](std::uint32_t rank) { return host::left_body(*job, rank); };
   launch.about_kill = host::watch_kills_for_memory();
@@ -109,9 +121,17 @@ void add_run(CLI::App& app, int& status) {
       ->capture_default_str();
   verb->add_flag("--tag-output", options->tag_output, "Start each line of output with [rank]");
   verb->add_flag("--bind", options->bind, "Pin rank r to the r-th core that may be used");
+  verb->add_option(
+          "--keep", options->keep,
+          "What ranks leave running that is not ended with the job: none of it, all, or what "
+          "is detached (in a session of its own, by setsid)")
+      ->type_name("none|detached|all")
+      ->capture_default_str();
   verb->footer(
       "Rank 0 reads the standard input. Signals are passed on to all ranks; a second INT kills\n"
-      "them. The exit status is that of the rank that failed first, 128 + n for signal n.");
+      "them. The exit status is that of the rank that failed first, 128 + n for signal n. When "
+      "the\n"
+      "launcher is killed, the ranks are, too, also behind wrappers (sh -c './program; true').");
   verb->callback(
       [&status, options, program = verb.get()] { status = run(*options, program->program()); });
   app.add_subcommand(verb);

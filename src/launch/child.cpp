@@ -13,6 +13,7 @@
 #include <iostream>
 
 #include "launch/binding.hpp"
+#include "launch/tether.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -46,6 +47,7 @@ bool set_up_child(const ChildSetup& setup) {
     const Fd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (dup2(nothing.get(), 0) < 0) return refuse(setup.rank, "cannot redirect the input");
   }
+  if (setup.tether != nullptr) hand_on(*setup.tether);
   if (setup.cores != nullptr && !pin_to_core(*setup.cores, setup.rank)) {
     return refuse(setup.rank, "cannot bind to a core");
   }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "launch/relay.hpp"
 
 namespace muster::launcher {
@@ -19,6 +20,7 @@ struct ChildSetup {
   pid_t launcher = 0;
   const OutputPipes* output = nullptr;      // null: the launcher's own
   const std::vector<int>* cores = nullptr;  // null: not bound
+  const Fd* tether = nullptr;               // null: none
 };
 
 // Ties the process's life to the launcher's, gives it its input, output and core. False, with a

@@ -42,10 +42,10 @@ using Lookup = std::function<const char*(const char* name)>;
 [[nodiscard]] Result<std::optional<LaunchedBy>> detect(const Lookup& lookup);
 
 // This process is a rank now, and what it starts is not: takes MUSTER_RANK, MUSTER_RANKS,
-// MUSTER_JOB_FD and MUSTER_LAUNCHER out of its environment. The variables of other launchers stay,
-// for others read them too; MUSTER_JOINED, a digest of each launcher's, tells detect() that they
-// are taken, until an inner launcher changes them. No other thread may look at the environment
-// meanwhile.
+// MUSTER_JOB_FD, MUSTER_TETHER and MUSTER_LAUNCHER out of its environment. The variables of other
+// launchers stay, for others read them too; MUSTER_JOINED, a digest of each launcher's, tells
+// detect() that they are taken, until an inner launcher changes them. No other thread may look at
+// the environment meanwhile.
 void hide_from_children();
 
 // For a launcher inside another's rank: sets MUSTER_JOINED alone.

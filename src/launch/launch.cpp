@@ -20,11 +20,12 @@
 #include "launch/relay.hpp"
 #include "launch/signals.hpp"
 #include "launch/supervisor.hpp"
+#include "launch/tether.hpp"
 
 namespace muster::launcher {
 namespace {
 
-constexpr std::uint64_t descriptors_per_rank = 3;  // a handle and two pipes
+constexpr std::uint64_t descriptors_per_rank = 4;  // a handle, a tether and two pipes
 
 // Everything that the launcher holds while it has ranks.
 struct Launch {
@@ -43,17 +44,20 @@ struct Launch {
     processes.reserve(options.ranks);
   }
 
-  [[noreturn]] void become(std::uint32_t rank, pid_t launcher, OutputPipes output,
+  [[noreturn]] void become(std::uint32_t rank, pid_t launcher, OutputPipes output, Tether tether,
                            const std::function<int(std::uint32_t)>& child);
   [[nodiscard]] bool start(std::uint32_t rank, const std::function<int(std::uint32_t)>& child);
 };
 
 // In the forked process.
-void Launch::become(std::uint32_t rank, pid_t launcher, OutputPipes output,
+void Launch::become(std::uint32_t rank, pid_t launcher, OutputPipes output, Tether tether,
                     const std::function<int(std::uint32_t)>& child) {
+  // A rank must not hold the reading end of another's pipe, nor anything else of the launcher's;
+  // least of all what the launcher alone may hold.
+  tether.held.reset();
   const bool ready =
-      set_up_child({rank, launcher, relay ? &output : nullptr, cores.empty() ? nullptr : &cores});
-  // A rank must not hold the reading end of another's pipe, nor anything else of the launcher's.
+      set_up_child({rank, launcher, relay ? &output : nullptr, cores.empty() ? nullptr : &cores,
+                    options.tethers ? &tether.handed_on : nullptr});
   output = {};
   relay.reset();
   processes.clear();
@@ -70,23 +74,27 @@ bool Launch::start(std::uint32_t rank, const std::function<int(std::uint32_t)>& 
     output = relay->add(rank);
     if (!output.out.is_open() || !output.err.is_open()) return false;
   }
+  Tether tether;
+  if (options.tethers) {
+    tether = make_tether();
+    if (!tether.held.is_open()) return false;
+  }
   const pid_t launcher = getpid();
   const pid_t pid = fork();
   if (pid < 0) return false;
-  if (pid == 0) become(rank, launcher, std::move(output), child);
+  if (pid == 0) become(rank, launcher, std::move(output), std::move(tether), child);
   // The process cannot be recycled before it is waited for, so the handle is the rank's.
   Fd handle(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
-  processes.push_back({pid, std::move(handle)});
+  processes.push_back({pid, std::move(handle), std::move(tether.held)});
   // A container's filter or an old kernel may have none: for the same reason its number will do.
   return processes.back().handle.is_open() || errno == EPERM || errno == EACCES || errno == ENOSYS;
 }
 
-std::string note_on_descriptors(int code) {
+std::string note_on_descriptors(int code, const LaunchOptions& options) {
   if (code != EMFILE) return {};
-  return fmt::format(
-      " (one for each rank and three with --tag-output are needed, and this process "
-      "may have {}: ulimit -Hn)",
-      DescriptorLimit::current());
+  return fmt::format(" ({} for each rank are needed, and this process may have {}: ulimit -Hn)",
+                     1 + (options.tethers ? 1 : 0) + (options.tag_output ? 2 : 0),
+                     DescriptorLimit::current());
 }
 
 void complain(const std::string& what) {
@@ -112,7 +120,8 @@ int launch(const LaunchOptions& options, const std::function<int(std::uint32_t r
     if (started) continue;
     const int code = errno;
     complain(fmt::format("cannot start rank {} of {}: {}{}", rank, options.ranks,
-                         std::strerror(code), note_on_descriptors(code) + note_on_processes(code)));
+                         std::strerror(code),
+                         note_on_descriptors(code, options) + note_on_processes(code)));
   }
   if (job.relay && !job.relay->start()) {
     complain(fmt::format("cannot start the thread that passes the output on: {}{}",

@@ -15,11 +15,22 @@ enum class Bind : std::uint8_t {
   cores,  // rank r runs on the r-th (mod their number) core that this process may use
 };
 
+// Which of the processes that ranks leave running when all ranks have ended are left alone.
+enum class Keep : std::uint8_t {
+  none,
+  detached,  // those in another session than the launcher's (setsid)
+  all,
+};
+
 struct LaunchOptions {
   std::uint32_t ranks = 1;
   std::chrono::milliseconds timeout{0};  // for the whole job; 0: none
   bool tag_output = false;               // each line of a rank's output starts with "[rank] "
   Bind bind = Bind::none;
+  // The children run programs, and there may be others between those and this process: they are
+  // given a tether (launch/tether.hpp) by which a rank ends with this process all the same.
+  bool tethers = false;
+  Keep keep = Keep::detached;
   std::chrono::milliseconds grace{5000};  // what the others get to end after a rank failed
   // Asked when the grace is over: true where the survivors have recovered and go on without the
   // rank that failed. Not set: they are stopped.
@@ -46,7 +57,8 @@ inline constexpr int time_limit_status = 124;
 // the standard input, the others read /dev/null. The caller's signal mask, dispositions and limits
 // hold in the children; they are killed when this process (or the calling thread) dies.
 //
-// In the parent it returns when all ranks and all processes that they left behind have ended:
+// In the parent it returns when all ranks and the processes that they left behind have ended, but
+// for those that `keep` says, which it does not wait for:
 //  - INT, TERM, HUP, QUIT, USR1, USR2, TSTP and CONT are passed on to all ranks; TSTP also stops
 //    the launcher, and a second INT kills the ranks;
 //  - each rank that fails is named on stderr, in one line;
@@ -54,7 +66,7 @@ inline constexpr int time_limit_status = 124;
 //    such: all is the same, but of ranks that end between two looks the lowest counts as the first;
 //  - children that this process had before, and those of its other threads, are left alone;
 //  - `grace` after a failure, and at the time limit, ranks that still run get TERM, a second
-//    later KILL; so do processes that outlive the ranks.
+//    later KILL; so do processes that outlive the ranks, a second after the last of them.
 // Returns the exit status of the rank that failed first (128 + n for signal n), also where the
 // others went on without it, 0 where none did,
 // 124 when the time limit was reached, 130 after the second INT, and 1 where the ranks could not be

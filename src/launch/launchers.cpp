@@ -288,7 +288,9 @@ void Kind::forget() const {
   const Names names = names_of(lookup_, launcher_);
   unsetenv(names.rank);
   if (names.ranks != nullptr) unsetenv(names.ranks);
-  if (launcher_ == Launcher::muster) unsetenv("MUSTER_JOB_FD");
+  if (launcher_ != Launcher::muster) return;
+  unsetenv("MUSTER_JOB_FD");
+  unsetenv("MUSTER_TETHER");
 }
 
 std::string describe(const Claim& claim) {

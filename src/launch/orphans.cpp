@@ -8,8 +8,9 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
+
+#include "launch/process_stat.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -23,27 +24,14 @@ std::optional<pid_t> as_pid(const std::string& text) {
   return pid;
 }
 
-// Field 4 of /proc/PID/stat; the name before it stands in parentheses and may hold anything.
-std::optional<pid_t> parent_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  if (!std::getline(file, line)) return std::nullopt;
-  const auto after_name = line.rfind(')');
-  if (after_name == std::string::npos) return std::nullopt;
-  std::istringstream rest(line.substr(after_name + 1));
-  std::string state;
-  pid_t parent = 0;
-  if (rest >> state >> parent) return parent;
-  return std::nullopt;
-}
-
 // For kernels without /proc/PID/task/TID/children.
 std::vector<pid_t> children_by_search() {
   std::vector<pid_t> found;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/proc", error)) {
     const auto pid = as_pid(entry.path().filename().string());
-    if (pid && parent_of(*pid) == getpid()) found.push_back(*pid);
+    const auto stat = pid ? stat_of(*pid) : std::nullopt;
+    if (stat && stat->parent == getpid()) found.push_back(*pid);
   }
   return found;
 }

@@ -264,11 +264,20 @@ void Supervisor::signal_all(int signal) {
 
 // ---- the end
 
+std::vector<pid_t> Supervisor::left_behind() {
+  std::vector<pid_t> left = orphanage_.reap(alive_);
+  if (options_.keep == Keep::all) return {};
+  if (options_.keep == Keep::detached) {
+    std::erase_if(left, [](pid_t pid) { return getsid(pid) != getsid(0); });
+  }
+  return left;
+}
+
 void Supervisor::end_orphans() {
   // They get time, then TERM, then KILL. They come and go meanwhile, so look anew after each event.
   std::vector<pid_t> left;
   for (const int signal : {0, SIGTERM, SIGKILL}) {
-    left = orphanage_.reap(alive_);
+    left = left_behind();
     if (signal == SIGTERM && !left.empty()) {
       say(fmt::format("{} outlived the ranks; stopping",
                       count(left.size(), "process", "processes")));
@@ -282,7 +291,7 @@ void Supervisor::end_orphans() {
         ::kill(pid, SIGCONT);
       }
       wait_for_events(until);
-      left = orphanage_.reap(alive_);
+      left = left_behind();
     }
   }
   if (!left.empty()) say(fmt::format("cannot stop pid {}", fmt::join(left, ", ")));

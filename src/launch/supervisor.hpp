@@ -21,6 +21,7 @@ namespace muster::launcher {
 struct RankProcess {
   pid_t pid = 0;
   Fd handle;  // a pidfd; not open where pidfd_open is refused here
+  Fd tether;  // held until the launcher ends; not open where ranks have none
 };
 
 // Waits in one place, for the end of ranks, signals, the relay's end and deadlines; nothing polls.
@@ -60,6 +61,8 @@ class Supervisor {
   void kill();
   void signal_all(int signal);
 
+  // Processes that outlive the ranks and are not to be kept.
+  [[nodiscard]] std::vector<pid_t> left_behind();
   void end_orphans();
   void end_relay();
   void say(const std::string& line);

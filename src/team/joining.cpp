@@ -9,6 +9,7 @@
 
 #include "base/step.hpp"
 #include "fabric/host/futex.hpp"
+#include "fabric/host/liveness.hpp"
 #include "team/setup.hpp"
 
 namespace muster::host {
@@ -57,6 +58,7 @@ Result<void> wait_for_all(const RankContext& rank, Clock::time_point begin,
     const auto now = Clock::now();
     if (now >= next_look) {
       next_look = now + std::chrono::milliseconds(100);
+      end_if_launcher_is_lost(rank.job->header(), rank.job_rank);
       if (const auto dead = lost()) {
         return Error{ErrorCode::peer_lost,
                      fmt::format("rank {} {}", *dead, loss),

@@ -10,11 +10,18 @@
 #include <utility>
 
 #include "base/descriptor_limit.hpp"
+#include "launch/hold.hpp"
 #include "launch/rendezvous.hpp"
 
 namespace muster::host {
 
 static_assert(launcher::most_ranks == max_ranks);
+namespace {
+
+// Before main: a program may do much before it joins, and its launcher may end meanwhile.
+[[maybe_unused]] const bool held_early = (launcher::hold_on_early(), true);
+
+}  // namespace
 
 Membership& Membership::of_process() {
   // Never destroyed: the C library keeps the mark, which lies in the job's memory, in its list.
@@ -29,6 +36,7 @@ Result<std::optional<launcher::LaunchedBy>> Membership::begin_run() {
     if (!started || !*started) return started;
     self_ = std::move(**started);
     process_ = getpid();
+    launcher::hold_on_to_launcher(*self_);
     launcher::hide_from_children();
   }
   if (runs_ || process_ != getpid()) return std::optional<launcher::LaunchedBy>{};

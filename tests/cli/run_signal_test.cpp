@@ -1,6 +1,7 @@
 // Signals to `muster run`, and its sudden end.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -132,16 +133,42 @@ TEST(RunSignals, RanksDieWithALauncherThatHasJustStarted) {
   }
 }
 
-TEST(RunSignals, WhatRanksLeaveBehindIsEnded) {
-  // One ends by TERM; one ignores it; one has a session of its own.
-  Command command(run_script({"-n", "3"},
-                             "case $MUSTER_RANK in 0) sleep 300 & ;;"
-                             "1) (trap '' TERM; sleep 300) & ;;"
-                             "2) setsid sleep 300 & ;; esac"),
-                  {.environment = {{"MUSTER_TEST_MARK", "left"}}});
+// One ends by TERM; one ignores it; one has a session of its own.
+const std::string leaves_behind =
+    "exec >/dev/null 2>&1 </dev/null; case $MUSTER_RANK in 0) sleep 300 & ;;"
+    "1) (trap '' TERM; sleep 300) & ;; 2) setsid sleep 300 & ;; esac";
+
+// What runs in the end, after the test has killed it.
+std::size_t left_by(const std::vector<std::string>& options, const std::string& said) {
+  const std::string mark = "MUSTER_TEST_MARK";
+  static int jobs = 0;
+  const std::string job = "left." + std::to_string(getpid()) + "." + std::to_string(jobs++);
+  Command command(run_script(options, leaves_behind), {.environment = {{mark, job}}});
   EXPECT_EQ(command.wait(), 0);
-  EXPECT_EQ(count(command.err(), "processes outlived the ranks; stopping\n"), 1) << command.err();
-  EXPECT_TRUE(processes_marked("MUSTER_TEST_MARK", "left").empty());
+  EXPECT_EQ(command.err(), said);
+  const auto left = processes_marked(mark, job);
+  for (const pid_t pid : left) kill(pid, SIGKILL);
+  EXPECT_TRUE(eventually([&] { return processes_marked(mark, job).empty(); }));
+  return left.size();
+}
+
+TEST(RunSignals, WhatRanksLeaveBehindIsEnded) {
+  EXPECT_EQ(
+      left_by({"-n", "3", "--keep", "none"}, "muster: 3 processes outlived the ranks; stopping\n"),
+      0U);
+}
+
+// What has detached itself has said that it outlives whoever started it.
+TEST(RunSignals, WhatIsDetachedIsLeftAlone) {
+  const std::string two = "muster: 2 processes outlived the ranks; stopping\n";
+  EXPECT_EQ(left_by({"-n", "3"}, two), 1U);
+  EXPECT_EQ(left_by({"-n", "3", "--keep", "detached"}, two), 1U);
+}
+
+TEST(RunSignals, AllThatRanksLeaveBehindIsKeptWhereThatIsWanted) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_GE(left_by({"-n", "3", "--keep", "all"}, ""), 3U);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
 TEST(RunSignals, WhatEndsByItselfAfterTheRanksIsWaitedFor) {

@@ -222,7 +222,7 @@ TEST(RunStatus, TooFewDescriptorsAreAnErrorThatLeavesNothingBehind) {
       {"sh", "-c", "ulimit -n 20; exec \"$0\" run -n 64 sh -c 'exec sleep 300'", MUSTER_PROGRAM},
       {.environment = {{"MUSTER_TEST_MARK", "descriptors"}}});
   EXPECT_EQ(command.wait(), 1);
-  EXPECT_EQ(count(command.err(), "of 64: Too many open files (one for each rank"), 1)
+  EXPECT_EQ(count(command.err(), "of 64: Too many open files (2 for each rank"), 1)
       << command.err();
   EXPECT_TRUE(processes_marked("MUSTER_TEST_MARK", "descriptors").empty());
 }

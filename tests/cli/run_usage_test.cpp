@@ -54,6 +54,11 @@ TEST(RunUsage, TheNumberOfRanksIsChecked) {
   expect_usage_error(muster({"run", "-n"}), "muster run: --ranks: 1 required RANKS missing");
 }
 
+TEST(RunUsage, WhatIsKeptIsChecked) {
+  expect_usage_error(muster({"run", "--keep", "some", "true"}),
+                     "muster run: --keep is 'some'; it must be none, detached or all");
+}
+
 TEST(RunUsage, TimesAreChecked) {
   for (const char* wrong : {"0", "-1", "soon", "", "inf", "nan", "1e10", "3s"}) {
     expect_usage_error(muster({"run", "--timeout", wrong, "true"}),
@@ -170,16 +175,18 @@ TEST(RunUsage, HelpAndVersion) {
   EXPECT_EQ(count(info_help.out(), "--json"), 1);
 }
 
-TEST(RunRank, HasTheJobsMemoryAndNoOtherDescriptor) {
+TEST(RunRank, HasTheJobsMemoryAndItsTetherAndNoOtherDescriptor) {
   Command command(run_script({"-n", "8", "--tag-output"},
                              "readlink /proc/self/fd/$MUSTER_JOB_FD;"
+                             "readlink /proc/self/fd/${MUSTER_TETHER%:*};"
                              "for fd in /proc/$$/fd/*; do echo fd ${fd##*/}; done"));
   EXPECT_EQ(command.wait(), 0);
   EXPECT_EQ(count(command.out(), "memfd:muster"), 8) << command.out();
-  // Besides what the test itself was started with, each has 0, 1, 2 and the memory.
+  EXPECT_EQ(count(command.out(), "] pipe:["), 8) << command.out();
+  // Besides what the test itself was started with, each has 0, 1, 2, the memory and the pipe.
   Command plain({"sh", "-c", "for fd in /proc/$$/fd/*; do echo fd ${fd##*/}; done"});
   EXPECT_EQ(plain.wait(), 0);
-  EXPECT_EQ(count(command.out(), "fd "), 8 * (count(plain.out(), "fd ") + 1)) << command.out();
+  EXPECT_EQ(count(command.out(), "fd "), 8 * (count(plain.out(), "fd ") + 2)) << command.out();
 }
 
 TEST(RunRank, JobsDoNotShareMemory) {

@@ -53,6 +53,7 @@ void make_marks(JobHeader& header) {
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   for (std::uint32_t rank = 0; rank < header.ranks; ++rank)
     pthread_mutex_init(&header.marks[rank], &attributes);
+  pthread_mutex_init(&header.launcher_mark, &attributes);
   pthread_mutexattr_destroy(&attributes);
 }
 

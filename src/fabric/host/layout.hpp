@@ -70,7 +70,7 @@ struct TeamRecord {
 };
 
 struct JobHeader {
-  static constexpr std::uint64_t magic_value = 0x726574'7375'6d05ULL;  // "muster", version 5
+  static constexpr std::uint64_t magic_value = 0x726574'7375'6d06ULL;  // "muster", version 6
 
   std::atomic<std::uint64_t> magic;
   std::uint64_t nonce;  // tells this job's memory from any other's
@@ -99,8 +99,9 @@ struct JobHeader {
   // The team that the job ends with: that of all, or of the survivors that took its place.
   std::atomic<std::uint32_t> standing;
 
-  // Each rank's sign of life, held by it alone: see liveness.hpp.
+  // Each rank's sign of life, held by it alone, and that of `muster run`: see liveness.hpp.
   std::array<pthread_mutex_t, max_ranks> marks;
+  pthread_mutex_t launcher_mark;
 
   std::atomic<std::uint32_t> lock;  // see HeaderLock; guards the allocators and what is taken
   std::array<bool, max_teams> team_taken;

@@ -10,16 +10,22 @@
 #include <cstring>
 #include <utility>
 
+#include "base/gone.hpp"
+
 namespace muster::host {
 namespace {
 
 // The word that the kernel writes to. Where it lies in the mutex is fixed: processes of different
 // C libraries' versions share such mutexes.
-std::uint32_t word_of(JobHeader& header, std::uint32_t rank) {
-  // Acquire pairs with the kernel's atomic exchange at the thread's end: what the rank wrote, its
-  // leaving above all, is seen with it.
+std::uint32_t word_of(pthread_mutex_t& mark) {
+  // Acquire pairs with the kernel's atomic exchange at the thread's end: what its owner wrote, a
+  // rank's leaving above all, is seen with it.
   return static_cast<std::uint32_t>(
-      std::atomic_ref<int>(header.marks[rank].__data.__lock).load(std::memory_order_acquire));
+      std::atomic_ref<int>(mark.__data.__lock).load(std::memory_order_acquire));
+}
+
+std::uint32_t word_of(JobHeader& header, std::uint32_t rank) {
+  return word_of(header.marks[rank]);
 }
 
 bool has_died(std::uint32_t word) {
@@ -28,6 +34,13 @@ bool has_died(std::uint32_t word) {
 
 bool lives(std::uint32_t word) {
   return !has_died(word) && (word & FUTEX_TID_MASK) != 0;
+}
+
+// 0, or why not.
+int lock(pthread_mutex_t& mark) {
+  const int code = pthread_mutex_trylock(&mark);
+  // An earlier process of the rank ended with it: `sh -c "./one; ./two"`.
+  return code == EOWNERDEAD ? pthread_mutex_consistent(&mark) : code;
 }
 
 }  // namespace
@@ -40,14 +53,17 @@ bool kernel_keeps_robust_list() {
   return got == 0 ? list != nullptr : errno != ENOSYS;
 }
 
+LifeMark::LifeMark(std::shared_ptr<const Job> job, pthread_mutex_t& mark)
+    : job_(std::move(job)), mark_(&mark), thread_(gettid()) {}
+
 LifeMark::LifeMark(LifeMark&& other) noexcept
-    : job_(std::move(other.job_)), rank_(other.rank_), thread_(other.thread_) {
+    : job_(std::move(other.job_)), mark_(other.mark_), thread_(other.thread_) {
   other.job_.reset();
 }
 
 LifeMark& LifeMark::operator=(LifeMark&& other) noexcept {
   std::swap(job_, other.job_);
-  std::swap(rank_, other.rank_);
+  std::swap(mark_, other.mark_);
   std::swap(thread_, other.thread_);
   return *this;
 }
@@ -59,32 +75,31 @@ Result<LifeMark> LifeMark::take(std::shared_ptr<const Job> job, std::uint32_t ra
                  "not implemented): ranks could not see each other end"};
   }
   pthread_mutex_t& mark = job->header().marks[rank];
-  switch (const int code = pthread_mutex_trylock(&mark)) {
-    case 0: break;
-    // An earlier process of the rank ended with it: `sh -c "./one; ./two"`.
-    case EOWNERDEAD: pthread_mutex_consistent(&mark); break;
-    case EBUSY:
-      return Error{ErrorCode::invalid_argument,
-                   fmt::format("rank {} is taken: another process{} has joined as it and lives",
-                               rank, job->pid_note(rank)),
-                   Rank{rank}};
-    default:
-      return Error{ErrorCode::system,
-                   fmt::format("cannot take the mark of rank {}: {}", rank, std::strerror(code))};
+  const int code = lock(mark);
+  if (code == EBUSY) {
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("rank {} is taken: another process{} has joined as it and lives", rank,
+                             job->pid_note(rank)),
+                 Rank{rank}};
   }
-  LifeMark taken;
-  taken.job_ = std::move(job);
-  taken.rank_ = rank;
-  taken.thread_ = gettid();
-  return taken;
+  if (code != 0) {
+    return Error{ErrorCode::system,
+                 fmt::format("cannot take the mark of rank {}: {}", rank, std::strerror(code))};
+  }
+  return LifeMark(std::move(job), mark);
+}
+
+LifeMark LifeMark::take_as_launcher(std::shared_ptr<const Job> job) {
+  pthread_mutex_t& mark = job->header().launcher_mark;
+  if (!kernel_keeps_robust_list() || lock(mark) != 0) return {};
+  return LifeMark(std::move(job), mark);
 }
 
 void LifeMark::give_back() {
   if (job_ == nullptr) return;
   // Another thread cannot; a process that the rank has forked has nothing to give. The memory must
   // stay then, for the C library still has the mark in its list.
-  if (gettid() != thread_ || pthread_mutex_unlock(&job_->header().marks[rank_]) != 0)
-    new std::shared_ptr<const Job>(job_);
+  if (gettid() != thread_ || pthread_mutex_unlock(mark_) != 0) new std::shared_ptr<const Job>(job_);
   job_.reset();
 }
 
@@ -102,6 +117,14 @@ bool is_gone(JobHeader& header, std::uint32_t rank) {
   // Pairs with the release in note_end.
   if (header.watched) return header.rank_records[rank].ended.load(std::memory_order_acquire) != 0;
   return has_died(word_of(header, rank));
+}
+
+bool is_launcher_lost(JobHeader& header) {
+  return has_died(word_of(header.launcher_mark));
+}
+
+void end_if_launcher_is_lost(JobHeader& header, std::uint32_t rank) {
+  if (is_launcher_lost(header)) end_without_launcher("muster run", fmt::format("rank {}", rank));
 }
 
 void note_end(JobHeader& header, std::uint32_t rank) {

@@ -22,6 +22,13 @@
 //    end of a process. Rank 0 lets nobody go on before every rank has the memory and has taken its
 //    mark (launch/rendezvous.hpp).
 //
+// `muster run` holds a mark, too, for as long as it looks after the ranks. Who looks at its peers
+// looks at that, and ends where it has died. That is the last of three nets: the kernel kills a
+// rank whose launcher ends as its parent, or by its tether (launch/tether.hpp), also where it
+// computes and waits for nobody; a program that has closed all its descriptors under a wrapper that
+// has done so too, or that is the first of a pid namespace, is seen to by this one at its next
+// wait.
+//
 // The mark belongs to the thread that runs the rank, so exec ends the rank, and a thread that ends
 // in the middle of the body too. It lies in a process of which other threads may run for some
 // microseconds more: a store of theirs can still land, but none after the team has been shrunk,
@@ -51,12 +58,16 @@ class LifeMark {
   // Errors: invalid_argument where a living process has the rank already; unavailable where the
   // kernel does not tell peers of a thread's end.
   [[nodiscard]] static Result<LifeMark> take(std::shared_ptr<const Job> job, std::uint32_t rank);
+  // That of the launcher. Not held where the kernel does not do it: then ranks cannot join either.
+  [[nodiscard]] static LifeMark take_as_launcher(std::shared_ptr<const Job> job);
   void give_back();
   [[nodiscard]] bool is_held() const { return job_ != nullptr; }
 
  private:
+  LifeMark(std::shared_ptr<const Job> job, pthread_mutex_t& mark);
+
   std::shared_ptr<const Job> job_;  // the mark lies in its memory
-  std::uint32_t rank_ = 0;
+  pthread_mutex_t* mark_ = nullptr;
   int thread_ = 0;
 };
 
@@ -67,6 +78,13 @@ class LifeMark {
 // a process that ends may have a successor; there only the launcher's word counts.
 [[nodiscard]] bool is_gone(JobHeader& header, std::uint32_t rank);
 
+// Did a launcher hold its mark, and end with it? Then nobody looks after the ranks any more.
+[[nodiscard]] bool is_launcher_lost(JobHeader& header);
+
+// Ends this process, the rank's, by end_without_launcher() where that is so.
+void end_if_launcher_is_lost(JobHeader& header, std::uint32_t rank);
+
 // The launcher has seen the rank's process end.
 void note_end(JobHeader& header, std::uint32_t rank);
+
 }  // namespace muster::host

@@ -132,6 +132,7 @@ std::string TeamContext::called(Rank rank) const {
 }
 
 void TeamContext::look_for_lost_peers() {
+  end_if_launcher_is_lost(header(), process_->job_rank);
   for (std::uint32_t member = 0; member < size(); ++member) {
     const std::uint32_t job_rank = record_.members[member];
     if (!is_lost(header(), job_rank)) continue;
