@@ -95,12 +95,13 @@ struct StepRate {
 // where a body uses several; `reach` says who meets there. On fabrics other than the model it just
 // calls `use`.
 template <class F, class Use>
-WaitStatus barrier_call(F& fabric, Use&& use, std::uint32_t barrier = 0,
-                        [[maybe_unused]] model::Reach reach = model::Reach::lane) {
+WaitStatus barrier_call(F& fabric, Use&& use, [[maybe_unused]] std::uint32_t barrier = 0,
+                        [[maybe_unused]] model::Reach reach = model::Reach::lane,
+                        [[maybe_unused]] CallSite<F> site = {}) {
   if constexpr (requires { fabric.enter_call(barrier, reach); }) {
-    fabric.enter_call(barrier, reach);
+    fabric.enter_call(barrier, reach, site.where);
     const WaitStatus status = use();
-    fabric.leave_call(barrier, status);
+    fabric.leave_call(barrier, status, site.where);
     return status;
   } else {
     return use();

@@ -65,6 +65,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -339,6 +340,48 @@ MUSTER_FN void for_each_index(const F& fabric, std::int64_t count, Visit&& visit
   for (std::int64_t index = fabric.thread(); index < count; index += fabric.threads()) visit(index);
 }
 
+// The last parameter of whatever a user calls of a protocol, `CallSite<F> site = {}`, never given:
+// the place of that call in the source, which reports of the fabric name beside the protocol's own
+// (the model's alone do). On every other fabric it is nothing at all.
+template <class F>
+struct CallSite {
+  MUSTER_FN constexpr CallSite() {}
+};
+
+template <class F>
+requires requires(F& fabric, std::source_location where) {
+  fabric.returned(fabric.called_from(where));
+}
+struct CallSite<F> {
+  constexpr CallSite(std::source_location place = std::source_location::current()) : where(place) {}
+  std::source_location where;
+};
+
+// For as long as this lives, what the calling thread does belongs to the call at `site`; within
+// another such call, to the outer one.
+template <class F>
+class Called {
+ public:
+  MUSTER_FN Called(F& /*fabric*/, CallSite<F> /*site*/) {}
+};
+
+template <class F>
+requires requires(F& fabric, CallSite<F> site) {
+  fabric.called_from(site.where);
+}
+class Called<F> {
+ public:
+  Called(F& fabric, CallSite<F> site)
+      : fabric_(fabric), outermost_(fabric.called_from(site.where)) {}
+  ~Called() { fabric_.returned(outermost_); }
+  Called(const Called&) = delete;
+  Called& operator=(const Called&) = delete;
+
+ private:
+  F& fabric_;
+  bool outermost_;
+};
+
 // What a call moves: so many elements, in chunks, of the type that element_code names. No rows: it
 // moves nothing.
 struct Moved {
@@ -360,13 +403,15 @@ inline constexpr std::uint64_t element_code =
                                                                        : ElementKind::natural)
                     << 32U;
 
-// A call that every rank of the team makes alike on this lane: its name, and what must agree.
+// A call that every rank of the team makes alike on this lane: its name, and what must agree. Where
+// all lanes of a rank make it together, as many on every rank: how many.
 struct Call {
   static constexpr std::uint64_t no_cell = ~std::uint64_t{0};
 
   const char* name = "";
   std::uint64_t detail[2] = {0, 0};  // its first cell, or no_cell; whatever else
   Moved moved{};
+  std::uint32_t lanes = 0;  // 0: each lane for itself
 };
 
 // Tells the fabric of a call that is about to be made. One that can compare (the model, the host's
@@ -375,7 +420,8 @@ struct Call {
 // of each rank: so a call that is described is described by all ranks. Ranks that are eight
 // described calls apart or more are not compared, but by the model.
 template <class F>
-MUSTER_FN void describe(F& fabric, const Call& call) {
+MUSTER_FN void describe(F& fabric, const Call& call, CallSite<F> site = {}) {
+  const Called called(fabric, site);
   if constexpr (requires { fabric.describe(call); }) fabric.describe(call);
 }
 

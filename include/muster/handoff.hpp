@@ -61,13 +61,15 @@ class Handoff {
 
   // The sender: what was handed before, if anything, has been acknowledged.
   template <HandoffLane L>
-  MUSTER_FN WaitStatus vacant(L& lane) const {
+  MUSTER_FN WaitStatus vacant(L& lane, CallSite<L> site = {}) const {
+    const Called called(lane, site);
     return lane.wait(busy(), Compare::eq, 0, Order::acquire);  // pairs with acknowledge
   }
 
   // The sender: what it has written is the receiver's.
   template <HandoffLane L>
-  MUSTER_FN void hand(L& lane, Rank to) const {
+  MUSTER_FN void hand(L& lane, Rank to, CallSite<L> site = {}) const {
+    const Called called(lane, site);
     // Relaxed: it speaks to nobody but this lane and, through the next line, the receiver.
     lane.notify(busy(), lane.rank(), 1, NotifyOp::set, Order::relaxed);
     lane.notify(filled(), to, 1, NotifyOp::set, Order::release);  // pairs with take
@@ -75,7 +77,8 @@ class Handoff {
 
   // The receiver: waits for data.
   template <HandoffLane L>
-  MUSTER_FN WaitStatus take(L& lane) const {
+  MUSTER_FN WaitStatus take(L& lane, CallSite<L> site = {}) const {
+    const Called called(lane, site);
     const WaitStatus status = lane.wait(filled(), Compare::eq, 1, Order::acquire);
     if (status == WaitStatus::ok)
       lane.notify(filled(), lane.rank(), 0, NotifyOp::set, Order::relaxed);
@@ -84,7 +87,8 @@ class Handoff {
 
   // The receiver: has read the data, which may be overwritten.
   template <HandoffLane L>
-  MUSTER_FN void acknowledge(L& lane, Rank from) const {
+  MUSTER_FN void acknowledge(L& lane, Rank from, CallSite<L> site = {}) const {
+    const Called called(lane, site);
     lane.notify(busy(), from, 0, NotifyOp::set, Order::release);  // pairs with vacant
   }
 

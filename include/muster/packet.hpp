@@ -50,7 +50,8 @@ class PacketExchange {
 
   // The flag of this call; called by all threads of the lane.
   template <PacketFabric F>
-  [[nodiscard]] MUSTER_FN std::uint32_t begin(F& fabric) const {
+  [[nodiscard]] MUSTER_FN std::uint32_t begin(F& fabric, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     describe(fabric, Call{"PacketExchange",
                           {counts_.first.cell, 0},
                           {.rows = R, .cols = C, .element = element_code<T>}});
@@ -62,21 +63,27 @@ class PacketExchange {
   }
 
   template <PacketFabric F, class Tile>
-  MUSTER_FN void put(F& fabric, std::uint32_t flag, Rank peer, Tile& tile) const {
+  MUSTER_FN void put(F& fabric, std::uint32_t flag, Rank peer, Tile& tile,
+                     CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     check_tile<F, Tile>();
     fabric.put_packets(slots_, peer, place(fabric.lane(), flag, fabric.rank()), tile, flag);
   }
 
   // This thread's status: go on to end() with the worst of them.
   template <PacketFabric F, class Tile>
-  MUSTER_FN WaitStatus wait(F& fabric, std::uint32_t flag, Rank peer, Tile& tile) const {
+  MUSTER_FN WaitStatus wait(F& fabric, std::uint32_t flag, Rank peer, Tile& tile,
+                            CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     check_tile<F, Tile>();
     return fabric.wait_packets(tile, slots_, place(fabric.lane(), flag, peer), flag);
   }
 
   // The lane's status, the same to all threads.
   template <PacketFabric F>
-  MUSTER_FN WaitStatus end(F& fabric, std::uint32_t flag, WaitStatus status) const {
+  MUSTER_FN WaitStatus end(F& fabric, std::uint32_t flag, WaitStatus status,
+                           CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     end_call(fabric);
     status = fabric.converge(status);  // all threads have read the count
     if (fabric.thread() == 0) fabric.set_counter(counts_.epoch(fabric.lane()), flag);

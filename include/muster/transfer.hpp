@@ -102,7 +102,9 @@ MUSTER_FN void copy_runs(F& fabric, const Transfer<To, From>& transfer, View vie
 // chunks differ get an error that names both in a verifying run (muster::describe); elsewhere it is
 // nothing at all. `name` is what the error calls the transfer.
 template <Fabric F, class To, class From>
-MUSTER_FN void describe(F& fabric, const char* name, const Transfer<To, From>& transfer) {
+MUSTER_FN void describe(F& fabric, const char* name, const Transfer<To, From>& transfer,
+                        CallSite<F> site = {}) {
+  const Called called(fabric, site);
   using T = typename Transfer<To, From>::value_type;
   describe(fabric, Call{name,
                         {Call::no_cell, transfer.chunks.pipeline},
@@ -117,7 +119,8 @@ class [[nodiscard]] Pending {
   // Called by the lane together. Completes this one and every earlier transfer of the lane: it is
   // the fabric's flush, and a flush completes all that are pending.
   template <Fabric F>
-  MUSTER_FN void complete(F& fabric) {
+  MUSTER_FN void complete(F& fabric, CallSite<F> site = {}) {
+    const Called called(fabric, site);
     if (!complete_) fabric.flush();
     complete_ = true;
   }
@@ -133,7 +136,8 @@ class [[nodiscard]] Pending {
 // R x C is the tile of a staged transfer; larger chunks pass through it piece by piece.
 template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T, class From>
 MUSTER_FN void put(F& fabric, const Transfer<WindowRef<T>, From>& transfer, Rank peer,
-                   Path path = Path::automatic) {
+                   Path path = Path::automatic, CallSite<F> site = {}) {
+  const Called called(fabric, site);
   const Region& region = transfer.region;
   if (detail::goes_staged<F>(transfer, path)) {
     detail::stage<R, C>(
@@ -165,7 +169,8 @@ MUSTER_FN void put(F& fabric, const Transfer<WindowRef<T>, From>& transfer, Rank
 // The source is not reusable before completion.
 template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
 MUSTER_FN Pending put_async(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
-                            Rank peer, Path path = Path::automatic) {
+                            Rank peer, Path path = Path::automatic, CallSite<F> site = {}) {
+  const Called called(fabric, site);
   if (detail::goes_staged<F>(transfer, path)) {
     put<R, C>(fabric, transfer, peer, path);
     return {};
@@ -183,7 +188,9 @@ MUSTER_FN Pending put_async(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>
 template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
 MUSTER_FN void put_signal(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
                           Rank peer, Signal signal, std::uint32_t value,
-                          NotifyOp op = NotifyOp::set, Path path = Path::automatic) {
+                          NotifyOp op = NotifyOp::set, Path path = Path::automatic,
+                          CallSite<F> site = {}) {
+  const Called called(fabric, site);
   if (path != Path::staged && detail::is_whole_run(transfer)) [[likely]] {
     detail::move_whole(transfer, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
       fabric.put_signal(transfer.to, peer, to_at, transfer.from, from_at, count, signal, value, op);
@@ -201,7 +208,8 @@ MUSTER_FN void put_signal(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>&
 // threads of the lane.
 template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T, class To>
 MUSTER_FN void get(F& fabric, const Transfer<To, WindowRef<T>>& transfer, Rank peer,
-                   Path path = Path::automatic) {
+                   Path path = Path::automatic, CallSite<F> site = {}) {
+  const Called called(fabric, site);
   const Region& region = transfer.region;
   if (detail::goes_staged<F>(transfer, path)) {
     detail::stage<R, C>(
@@ -233,7 +241,8 @@ MUSTER_FN void get(F& fabric, const Transfer<To, WindowRef<T>>& transfer, Rank p
 // The data is there after completion.
 template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
 MUSTER_FN Pending get_async(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
-                            Rank peer, Path path = Path::automatic) {
+                            Rank peer, Path path = Path::automatic, CallSite<F> site = {}) {
+  const Called called(fabric, site);
   if (detail::goes_staged<F>(transfer, path)) {
     get<R, C>(fabric, transfer, peer, path);
     return {};
@@ -251,7 +260,9 @@ MUSTER_FN Pending get_async(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>
 // concurrent remote_adds of one type commute and lose nothing; they race with everything else
 // (contract 8). Every arithmetic type of up to 8 bytes, float16 and bfloat16; integers wrap.
 template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T, class From>
-MUSTER_FN void remote_add(F& fabric, const Transfer<WindowRef<T>, From>& transfer, Rank peer) {
+MUSTER_FN void remote_add(F& fabric, const Transfer<WindowRef<T>, From>& transfer, Rank peer,
+                          CallSite<F> site = {}) {
+  const Called called(fabric, site);
   const Region& region = transfer.region;
   detail::stage<R, C>(
       fabric, transfer,

@@ -15,16 +15,17 @@ std::uint64_t entry_key(std::uint32_t barrier, std::uint32_t call) {
   return (std::uint64_t{barrier} << 32U) | call;
 }
 bool same(const Call& a, const Call& b) {
-  const auto moved = [](const Call& call) {
+  const auto others = [](const Call& call) {
     const Moved& m = call.moved;
-    return std::tuple(m.rows, m.cols, m.chunk_rows, m.chunk_cols, m.element);
+    return std::tuple(m.rows, m.cols, m.chunk_rows, m.chunk_cols, m.element, call.lanes);
   };
   return std::strcmp(a.name, b.name) == 0 && a.detail[0] == b.detail[0] &&
-         a.detail[1] == b.detail[1] && moved(a) == moved(b);
+         a.detail[1] == b.detail[1] && others(a) == others(b);
 }
 
 std::string text_of(const Call& call) {
   std::string text = call.name;
+  if (call.lanes != 0) text += fmt::format(" of {} lanes", call.lanes);
   if (call.detail[0] != Call::no_cell) text += fmt::format(" (cell {})", call.detail[0]);
   if (call.moved.rows != 0)
     text += fmt::format(" of {} x {} elements of {} bytes", call.moved.rows, call.moved.cols,
@@ -38,11 +39,13 @@ void Execution::describe(Thread& self, const Call& call) {
   if (self.index != 0 || unwinding_ || mutant("calls-not-compared")) return;
   const std::uint32_t number = self.described++;
   const std::uint64_t key = (std::uint64_t{self.lane} << 32U) | number;
-  const Described& first = described_.try_emplace(key, Described{self.rank, call}).first->second;
+  const Described& first =
+      described_.try_emplace(key, Described{self.rank, call, self.called}).first->second;
   if (same(first.call, call)) return;
   found(self, Kind::divergence,
-        fmt::format("rank {} calls {}, rank {} {}, each as call {} on lane {}", first.rank,
-                    text_of(first.call), self.rank, text_of(call), number, self.lane),
+        fmt::format("rank {} calls {} ({}), rank {} {} ({}), each as call {} on lane {}",
+                    first.rank, text_of(first.call), short_place(first.where), self.rank,
+                    text_of(call), short_place(self.called), number, self.lane),
         "every rank makes the same calls in the same order on each lane",
         fmt::format("call {} on lane {}", number, self.lane));
   stop_ = true;
@@ -75,9 +78,9 @@ void Execution::leave_call(Thread& self, std::uint32_t barrier, WaitStatus statu
     if (call.reach == model::Reach::rank && rank != self.rank) continue;
     if (heard[i] >= options_.threads || mutant("stale-pass-unseen")) continue;
     found(self, Kind::stale_pass,
-          fmt::format("{} leaves call {} of the barrier without having heard that rank {}{} has "
-                      "entered it",
-                      name_of_thread(self), call.call, rank,
+          fmt::format("{} leaves call {} of the barrier ({}) without having heard that rank {}{} "
+                      "has entered it",
+                      name_of_thread(self), call.call, short_place(where), rank,
                       self.lanes > 1 ? fmt::format(" lane {}", lane) : ""),
           fmt::format("nothing that rank {} gave after its entry leads to this exit; what was "
                       "taken instead is left over from another call, or from another rank",
@@ -172,7 +175,7 @@ void Execution::find_converge_after() {
 // The siblings need not make the wait: they meet it as they come to what is written behind it.
 void Execution::come_behind(Thread& self) {
   if (self.is_setup || unwinding_ || !is_in(self.where, converge_file_)) return;
-  if (self.where.line() <= converge_line_) {
+  if (self.where.at.line() <= converge_line_) {
     self.behind = false;
   } else if (!self.behind) {
     self.behind = true;
@@ -182,7 +185,7 @@ void Execution::come_behind(Thread& self) {
 
 void Execution::meet_behind(Thread& self) {
   const Where there = self.where;
-  self.where = Where::current();  // the same for all
+  self.where = std::source_location::current();  // the same for all
   self.meeting_status = WaitStatus::ok;
   self.meeting_kind = "converge";
   self.meeting_value.clear();

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <source_location>
 #include <string>
 #include <vector>
 
 #include "check/bits.hpp"
 #include "check/clock.hpp"
+#include "check/where.hpp"
 #include "muster/check/report.hpp"
 #include "muster/fabric/model.hpp"
 #include "muster/types.hpp"
@@ -39,7 +39,7 @@ struct Deposit {
   Bits before;         // the deposits on this cell that its thread had to see; closed
   CallTag call;
   std::uint64_t depth = 0;  // of the chain of deposits up to this one
-  std::source_location where;
+  Where where;
 };
 
 // Something that is wrong if it was a take-back: see Execution::judge_take_backs.

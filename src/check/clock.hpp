@@ -13,6 +13,7 @@ namespace muster::check::engine {
 struct Stamp {
   std::uint32_t component = 0;
   std::uint32_t epoch = 0;
+  friend bool operator==(const Stamp&, const Stamp&) = default;
 };
 
 class Clock {

@@ -56,6 +56,7 @@ void Execution::reset() {
     thread.setup_calls = 0;
     thread.launches = 0;
     thread.call = {};
+    thread.called = {};
     thread.calls_made.clear();
     thread.described = 0;
     thread.outcomes.clear();
@@ -81,11 +82,13 @@ void Execution::reset() {
   agents_.clear();
   entries_.clear();
   described_.clear();
+  launches_.assign(options_.ranks, {});
   taken_.clear();
   findings_.clear();
   finding_past_.clear();
   trace_.clear();
   log_.clear();
+  history_.clear();
   costs_.assign(options_.ranks, Cost{});
   expired_ = 0;
   steps_here_ = 0;

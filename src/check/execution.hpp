@@ -17,15 +17,15 @@
 #include <vector>
 
 #include "check/groups.hpp"
+#include "check/history.hpp"
 #include "check/memory.hpp"
 #include "check/record.hpp"
 #include "check/stack_pool.hpp"
 #include "check/thread.hpp"
+#include "check/where.hpp"
 #include "muster/check/report.hpp"
 
 namespace muster::check::engine {
-
-using Where = std::source_location;
 
 struct Decision {
   enum class Action : std::uint8_t { none, take, expire, again, leave } action = Action::none;
@@ -245,6 +245,11 @@ class Execution {
   struct Described {  // the first call of its number on a lane
     std::uint32_t rank = 0;
     Call call;
+    std::source_location where;
+  };
+  struct Launch {
+    std::uint32_t lanes = 0;
+    Where where;
   };
   struct Entry {  // a thread that entered a barrier
     std::uint32_t rank = 0;
@@ -341,12 +346,27 @@ class Execution {
   [[nodiscard]] Clock carried_to(const Thread& self, std::uint32_t target) const;
   // The thread's event that a stamp belongs to, for who asks about causality.
   [[nodiscard]] Stamp event_of(Stamp stamp) const;
+  // Records an access of `self`, and what it is unordered with. `place` names a grain.
+  template <class Place>
+  void record_access(Thread& self, std::vector<Shadow>& shadows, History::Touch touch,
+                     Viewpoint from, Place&& place, const char* how) {
+    touch.thread = self.id;
+    touch.epoch = self.epoch();
+    touch.where = self.where;
+    history_.add(touch);
+    if (const auto found =
+            record(shadows, touch.first, touch.last, touch.access, touch.stamp, from))
+      found_race(self, touch, *found, place(found->element), how);
+  }
   void access(Thread& self, std::uint32_t rank, model::Span span, model::Access access, Stamp stamp,
               const char* how);
+  [[nodiscard]] std::string other_lanes(Kind kind) const;
   void found(Thread& self, Kind kind, std::string what, std::string missing, std::string location,
              const Clock* also = nullptr);
-  void found_race(Thread& self, std::uint32_t rank, const Segment& segment,
-                  const Conflict& conflict, model::Access access, const char* how);
+  void found_race(Thread& self, const History::Touch& touch, const Conflict& conflict,
+                  const std::string& place, const char* how);
+  [[nodiscard]] std::string missing_edge(const Thread& self, const Thread& other,
+                                         Stamp earlier) const;
   [[nodiscard]] const Thread& thread_of(Stamp stamp) const;
   [[nodiscard]] std::string location(const Segment& segment, std::uint64_t element,
                                      std::uint32_t rank) const;
@@ -393,6 +413,7 @@ class Execution {
   std::vector<SetupCall> setup_calls_;
   std::vector<Agent> agents_;
   std::map<std::uint64_t, Described> described_;         // by lane and number
+  std::vector<std::vector<Launch>> launches_;            // by rank
   std::map<std::uint64_t, std::vector<Entry>> entries_;  // by barrier and call
   std::vector<std::byte> scratch_;
 
@@ -409,6 +430,7 @@ class Execution {
   Sensitivity sensitivity_;
   Groups groups_;
   std::vector<Logged> log_;
+  History history_;
   std::uint64_t steps_here_ = 0;
   std::uint64_t steps_unasked_ = 0;  // in all executions
   OverflowGuard* guard_ = nullptr;

@@ -21,74 +21,78 @@ Fabric::Fabric(check::engine::Thread& thread)
 
 void Fabric::converge(Where where) {
   WaitStatus status = WaitStatus::ok;
-  self_->run->converge(*self_, status, "converge", where);
+  self_->run->converge(*self_, status, "converge", self_->at(where));
 }
 
 WaitStatus Fabric::converge(WaitStatus status, Where where) {
-  self_->run->converge(*self_, status, "converge", where);
+  self_->run->converge(*self_, status, "converge", self_->at(where));
   return status;
 }
 
 void Fabric::broadcast_bytes(void* value, std::size_t size, Where where) {
-  self_->run->broadcast(*self_, value, size, where);
+  self_->run->broadcast(*self_, value, size, self_->at(where));
 }
 
 void Fabric::notify(Signal signal, Rank peer, std::uint32_t value, NotifyOp op, Order order,
                     Scope /*scope*/, Where where) {
-  self_->run->notify(*self_, signal, peer, value, op, order, where);
+  self_->run->notify(*self_, signal, peer, value, op, order, self_->at(where));
 }
 
 WaitStatus Fabric::wait(Signal signal, Compare compare, std::uint32_t value, Order order,
                         Scope /*scope*/, Where where) {
   const Condition condition = {signal, compare, value};
-  return self_->run->read_signal(*self_, ReadKind::wait, &condition, 1, rank_, order, where);
+  return self_->run->read_signal(*self_, ReadKind::wait, &condition, 1, rank_, order,
+                                 self_->at(where));
 }
 
 WaitStatus Fabric::test(Signal signal, Compare compare, std::uint32_t value, Order order,
                         Scope /*scope*/, Where where) {
   const Condition condition = {signal, compare, value};
-  return self_->run->read_signal(*self_, ReadKind::test, &condition, 1, rank_, order, where);
+  return self_->run->read_signal(*self_, ReadKind::test, &condition, 1, rank_, order,
+                                 self_->at(where));
 }
 
 AnyStatus Fabric::wait_any(const Condition* conditions, std::uint32_t count, Order order,
                            Scope /*scope*/, Where where) {
-  if (!self_->run->contract(*self_, count > 0, "wait_any of no conditions", where))
+  if (!self_->run->contract(*self_, count > 0, "wait_any of no conditions", self_->at(where)))
     return {WaitStatus::invalid, 0};
-  const WaitStatus status =
-      self_->run->read_signal(*self_, ReadKind::any, conditions, count, rank_, order, where);
+  const WaitStatus status = self_->run->read_signal(*self_, ReadKind::any, conditions, count, rank_,
+                                                    order, self_->at(where));
   return {status, self_->read.index};
 }
 
 std::uint32_t Fabric::read(Signal signal, Order order, Scope /*scope*/, Where where) {
   const Condition condition = {signal, Compare::ge, 0};
-  const WaitStatus status =
-      self_->run->read_signal(*self_, ReadKind::read, &condition, 1, rank_, order, where);
+  const WaitStatus status = self_->run->read_signal(*self_, ReadKind::read, &condition, 1, rank_,
+                                                    order, self_->at(where));
   return status == WaitStatus::ok ? self_->read.value : 0;
 }
 
 WaitStatus Fabric::hand(Signal signal, Rank peer, Order order, Where where) {
   const Condition condition = {signal, Compare::eq, 0};
-  return self_->run->read_signal(*self_, ReadKind::hand, &condition, 1, peer, order, where);
+  return self_->run->read_signal(*self_, ReadKind::hand, &condition, 1, peer, order,
+                                 self_->at(where));
 }
 
 WaitStatus Fabric::take(Signal signal, Order order, Where where) {
   const Condition condition = {signal, Compare::eq, 1};
-  return self_->run->read_signal(*self_, ReadKind::take, &condition, 1, rank_, order, where);
+  return self_->run->read_signal(*self_, ReadKind::take, &condition, 1, rank_, order,
+                                 self_->at(where));
 }
 
 std::uint32_t Fabric::counter(Counter counter, Where where) {
-  return self_->run->counter(*self_, counter, where);
+  return self_->run->counter(*self_, counter, self_->at(where));
 }
 
 void Fabric::set_counter(Counter counter, std::uint32_t value, Where where) {
-  self_->run->set_counter(*self_, counter, value, where);
+  self_->run->set_counter(*self_, counter, value, self_->at(where));
 }
 
 void Fabric::require_direct(Rank peer, Where where) {
-  self_->run->check_rank(*self_, peer, where);
+  self_->run->check_rank(*self_, peer, self_->at(where));
   self_->run->contract(*self_, profile_ != Profile::rdma,
                        "address() needs the profile direct: load and store do not reach peers",
-                       where);
+                       self_->at(where));
 }
 
 bool Fabric::begin_move(Span window, std::uint32_t team, std::int64_t rows, std::int64_t cols,
@@ -97,21 +101,21 @@ bool Fabric::begin_move(Span window, std::uint32_t team, std::int64_t rows, std:
   constexpr const char* words[] = {"load", "store", "remote_load", "remote_store", "remote_add"};
   const char* word = words[static_cast<int>(move)];
   auto& run = *self_->run;
-  run.step(*self_, word, where);
-  if (!run.check_rank(*self_, peer, where) ||
+  run.step(*self_, word, self_->at(where));
+  if (!run.check_rank(*self_, peer, self_->at(where)) ||
       !check_run(window, team, 0, window.count, window.count, where))
     return false;
   if (!check_box(rows, cols, box, tile_rows, tile_cols, "the box lies outside the window", where))
     return false;
   if (run.tracing())
-    run.note(*self_, where,
+    run.note(*self_, self_->at(where),
              fmt::format("{} {} x {} at ({}, {}) of rank {}", word, box.rows, box.cols, box.row,
                          box.col, peer.value));
   if (move == Move::load || move == Move::remote_load)
     run.look(*self_,
              (static_cast<std::uint64_t>(box.row * cols + box.col) << 20U) ^
                  (std::uint64_t{window.segment} << 10U) ^ peer.value,
-             where);
+             self_->at(where));
   else
     run.changes(*self_);
   return true;
@@ -122,9 +126,9 @@ bool Fabric::check_box(std::int64_t rows, std::int64_t cols, Box box, std::int64
   auto& run = *self_->run;
   const bool inside = box.row >= 0 && box.col >= 0 && box.rows >= 0 && box.cols >= 0 &&
                       box.row + box.rows <= rows && box.col + box.cols <= cols;
-  return run.contract(*self_, inside, outside, where) &&
+  return run.contract(*self_, inside, outside, self_->at(where)) &&
          run.contract(*self_, box.rows <= tile_rows && box.cols <= tile_cols,
-                      "the box is larger than the tile", where);
+                      "the box is larger than the tile", self_->at(where));
 }
 
 void Fabric::inexact() {
@@ -145,44 +149,56 @@ bool Fabric::check_run(Span window, std::uint32_t team, std::int64_t at, std::in
   const std::uint64_t bytes = run.segment_bytes(window.segment);
   const bool exists = team == 0 && size >= 0 &&
                       window.offset + static_cast<std::uint64_t>(size) * window.element <= bytes;
-  if (!run.contract(*self_, exists, "the window is not one of this team", where)) return false;
+  if (!run.contract(*self_, exists, "the window is not one of this team", self_->at(where)))
+    return false;
   if (at >= 0 && count >= 0 && at <= size - count) return true;
   return run.contract(
       *self_, false,
-      fmt::format("elements {} to {} lie outside a window of {}", at, at + count, size), where);
+      fmt::format("elements {} to {} lie outside a window of {}", at, at + count, size),
+      self_->at(where));
 }
 
 void Fabric::put_bytes(Span to, Rank peer, Span from, bool async, Where where) {
-  self_->run->put(*self_, to, peer, from, async, where);
+  self_->run->put(*self_, to, peer, from, async, self_->at(where));
 }
 
 void Fabric::get_bytes(Span to, Span from, Rank peer, bool async, Where where) {
-  self_->run->get(*self_, to, from, peer, async, where);
+  self_->run->get(*self_, to, from, peer, async, self_->at(where));
 }
 
 void Fabric::put_signal_bytes(Span to, Rank peer, Span from, Signal signal, std::uint32_t value,
                               NotifyOp op, Where where) {
-  self_->run->put_signal(*self_, to, peer, from, signal, value, op, where);
+  self_->run->put_signal(*self_, to, peer, from, signal, value, op, self_->at(where));
 }
 
 void Fabric::flush(Where where) {
-  self_->run->flush(*self_, where);
+  self_->run->flush(*self_, self_->at(where));
 }
 
 void Fabric::describe(const Call& call) {
   self_->run->describe(*self_, call);
 }
 
+bool Fabric::called_from(Where where) {
+  if (self_->called.line() > 0) return false;
+  self_->called = where;
+  return true;
+}
+
+void Fabric::returned(bool outermost) {
+  if (outermost) self_->called = {};
+}
+
 void Fabric::enter_call(std::uint32_t barrier, Reach reach, Where where) {
-  self_->run->enter_call(*self_, barrier, reach, where);
+  self_->run->enter_call(*self_, barrier, reach, self_->at(where));
 }
 
 void Fabric::leave_call(std::uint32_t barrier, WaitStatus status, Where where) {
-  self_->run->leave_call(*self_, barrier, status, where);
+  self_->run->leave_call(*self_, barrier, status, self_->at(where));
 }
 
 void Fabric::expectation(bool holds, std::string_view what, Where where) {
-  self_->run->expect(*self_, holds, what, where);
+  self_->run->expect(*self_, holds, what, self_->at(where));
 }
 
 void Fabric::outcome(std::uint64_t value) {
@@ -190,7 +206,7 @@ void Fabric::outcome(std::uint64_t value) {
 }
 
 void* Fabric::touch(Rank rank, Span span, Access access, Where where) {
-  return self_->run->touch(*self_, rank, span, access, where);
+  return self_->run->touch(*self_, rank, span, access, self_->at(where));
 }
 
 }  // namespace muster::model

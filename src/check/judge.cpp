@@ -6,20 +6,12 @@
 #include "base/compare.hpp"
 #include "check/execution.hpp"
 #include "check/mutant.hpp"
+#include "check/sites.hpp"
 
 namespace muster::check::engine {
 
 namespace {
 constexpr std::size_t most_findings = 24;
-
-const char* verb(model::Access access) {
-  switch (access) {
-    case model::Access::read: return "reads";
-    case model::Access::write: return "writes";
-    case model::Access::remote_add: return "adds to";
-  }
-  return "?";
-}
 
 // What is told first: causes before their consequences.
 int rank_of(Kind kind) {
@@ -35,6 +27,21 @@ int rank_of(Kind kind) {
   }
 }
 }  // namespace
+
+// Where ranks that miss each other run different numbers of lanes: which.
+std::string Execution::other_lanes(Kind kind) const {
+  if (kind != Kind::deadlock && kind != Kind::divergence && kind != Kind::stale_pass) return "";
+  for (std::uint32_t rank = 1; rank < options_.ranks; ++rank) {
+    const auto& first = launches_[0];
+    const auto& other = launches_[rank];
+    for (std::size_t at = 0; at < std::min(first.size(), other.size()); ++at)
+      if (first[at].lanes != other[at].lanes)
+        return fmt::format("; rank 0 runs {} lanes ({}) where rank {} runs {} ({})",
+                           first[at].lanes, short_place(first[at].where), rank, other[at].lanes,
+                           short_place(other[at].where));
+  }
+  return "";
+}
 
 void Execution::found(Thread& self, Kind kind, std::string what, std::string missing,
                       std::string location, const Clock* also) {
@@ -58,7 +65,7 @@ void Execution::found(Thread& self, Kind kind, std::string what, std::string mis
   if (tracing_) note(self, self.where, fmt::format("** {} **", name_of(kind)));
   Finding finding;
   finding.kind = kind;
-  finding.what = std::move(what);
+  finding.what = std::move(what) + other_lanes(kind);
   finding.missing = std::move(missing);
   finding.location = std::move(location);
   finding.rank = self.rank;
@@ -78,50 +85,6 @@ Stamp Execution::event_of(Stamp stamp) const {
   const auto threads = static_cast<std::uint32_t>(threads_.size());
   if (stamp.component < 2 * threads) stamp.component %= threads;
   return stamp;
-}
-
-void Execution::found_race(Thread& self, std::uint32_t rank, const Segment& segment,
-                           const Conflict& conflict, model::Access access, const char* how) {
-  const Thread& other = thread_of(conflict.earlier);
-  const auto threads = static_cast<std::uint32_t>(threads_.size());
-  const std::string place = location(segment, conflict.element, rank);
-  const std::string who = name_of_thread(other);
-  const std::string me = name_of_thread(self);
-  const bool in_flight = conflict.earlier.component >= 2 * threads;
-  const bool load = !in_flight && conflict.earlier.component >= threads;
-  std::string what =
-      fmt::format("{} {} {}{}, unordered with what {} {}{}", me, verb(access), place, how, who,
-                  conflict.earlier_access == model::Access::read    ? "has read there"
-                  : conflict.earlier_access == model::Access::write ? "has written there"
-                                                                    : "has added there",
-                  in_flight ? " by a transfer" : "");
-  std::string missing;
-  if (in_flight && conflict.earlier.component >= static_components_)
-    missing = fmt::format(
-        "the transfer is still in flight: {} has neither acquired its signal nor, being its "
-        "issuer, flushed",
-        me);
-  else if (in_flight)
-    missing = fmt::format(
-        "the transfer is still in flight: neither a flush that {} made after it, nor a release "
-        "notify of its to rank {} after it, has been acquired on the way to {}",
-        who, (conflict.earlier.component - 2 * threads) % options_.ranks, me);
-  else if (load && self.cause.has(event_of(conflict.earlier)))
-    missing = fmt::format(
-        "signals lead from {} to {}, but none of them says that the load is done: the notify after "
-        "it is relaxed, and no converge lies between",
-        who, me);
-  else if (self.cause.has(conflict.earlier))
-    missing = fmt::format(
-        "signals lead from {} to {}, but not all of them release and acquire: one is relaxed, or "
-        "carries its own payload alone",
-        who, me);
-  else
-    missing = fmt::format(
-        "no signal that {} gave after its access has been awaited on the way to {}", who, me);
-  Clock past;
-  past.raise(event_of(conflict.earlier));
-  found(self, Kind::race, std::move(what), std::move(missing), place, &past);
 }
 
 std::string Execution::location(const Segment& segment, std::uint64_t element,
@@ -212,8 +175,9 @@ void Execution::report_divergence_or_deadlock() {
         if (!mutant("divergence-unseen") && other.rank == thread.rank &&
             other.lane == thread.lane && !other.is_setup && other.state == ThreadState::absent)
           found(thread, Kind::divergence,
-                fmt::format("{} is at a {} that {} never reaches: it has returned",
-                            name_of_thread(thread), thread.meeting_kind, name_of_thread(other)),
+                fmt::format("{} is at a {} ({}) that {} never reaches: it has returned",
+                            name_of_thread(thread), thread.meeting_kind, short_place(thread.where),
+                            name_of_thread(other)),
                 "every thread of a lane must reach every converge", name_of_thread(thread));
     }
     if (thread.state == ThreadState::setup) {
@@ -235,8 +199,8 @@ void Execution::report_divergence_or_deadlock() {
       if (first == nullptr) first = &thread;
       missed = missed || was_there(thread);
       past.join(thread.cause);
-      all += fmt::format("{}{} waits for {}", all.empty() ? "" : "; ", name_of_thread(thread),
-                         describe_read(thread));
+      all += fmt::format("{}{} waits ({}) for {}", all.empty() ? "" : "; ", name_of_thread(thread),
+                         short_place(thread.read.where), describe_read(thread));
     }
   if (first != nullptr)
     found(*first, Kind::deadlock, "every thread that is left is blocked: " + all,

@@ -6,15 +6,11 @@
 
 #include "check/execution.hpp"
 #include "check/mutant.hpp"
+#include "check/sites.hpp"
 
 namespace muster::check::engine {
 
 namespace {
-bool same(Where a, Where b) {
-  return a.line() == b.line() && a.column() == b.column() &&
-         std::strcmp(a.file_name(), b.file_name()) == 0;
-}
-
 void join_all(Thread& into, const Thread& from) {
   into.hb.join(from.hb);
   into.cause.join(from.cause);
@@ -72,11 +68,11 @@ void Execution::meet_lane(Thread& self) {
   for (Thread* thread = lane; thread != end; ++thread) {
     status = worst(status, thread->meeting_status);
     if (std::strcmp(thread->meeting_kind, lane->meeting_kind) != 0 ||
-        !same(thread->where, lane->where))
+        !same_place(thread->where.at, lane->where.at))
       found(self, Kind::divergence,
-            fmt::format("{} is at the {} in line {}, {} at the {} in line {}",
-                        name_of_thread(*lane), lane->meeting_kind, lane->where.line(),
-                        name_of_thread(*thread), thread->meeting_kind, thread->where.line()),
+            fmt::format("{} is at the {} at {}, {} at the {} at {}", name_of_thread(*lane),
+                        lane->meeting_kind, short_place(lane->where), name_of_thread(*thread),
+                        thread->meeting_kind, short_place(thread->where)),
             "the threads of a lane meet at one converge", name_of_thread(*lane));
     complete_loads(*thread);
     if (thread != lane) join_all(*lane, *thread);
@@ -108,6 +104,7 @@ Result<void> Execution::launch(Thread& self, std::uint32_t count,
                 fmt::format("{} lanes asked for, 1 to {} can run", count, options_.lanes), where))
     return Error{ErrorCode::invalid_argument, "this many lanes cannot run"};
   ++self.launches;
+  launches_[self.rank].push_back({count, where});
   self.hb.join(self.pending);  // the start of a kernel acquires
   self.cause.join(self.pending);
   self.ended.join(self.pending);
@@ -120,6 +117,7 @@ Result<void> Execution::launch(Thread& self, std::uint32_t count,
     thread.tick();
     thread.lanes = count;
     thread.call = {};
+    thread.called = {};
     groups_.merge(thread.id, thread.id - thread.index);
     start(thread, [this, &self, &body, i](Thread& lane_thread) {
       model::Fabric fabric(lane_thread);

@@ -1,6 +1,7 @@
 // Names of kinds, verdicts, profiles and places.
 #include <fmt/format.h>
 
+#include <cstring>
 #include <string_view>
 
 #include "check/sites.hpp"
@@ -70,21 +71,33 @@ std::string_view last_part(std::string_view path) {
 }
 }  // namespace
 
-Site site_of(const char* operation, std::source_location where) {
+Site site_of(const char* operation, Where where) {
   Site site;
-  site.file = last_part(where.file_name());
-  site.line = where.line();
-  site.column = where.column();
+  site.file = last_part(where.at.file_name());
+  site.line = where.at.line();
+  site.column = where.at.column();
   site.operation = operation;
   return site;
 }
 
-bool is_in(std::source_location where, const std::string& file) {
-  return last_part(where.file_name()) == file;
+bool is_in(Where where, const std::string& file) {
+  return last_part(where.at.file_name()) == file;
 }
 
-std::string short_place(std::source_location where) {
-  return fmt::format("{}:{}", last_part(where.file_name()), where.line());
+bool same_place(std::source_location a, std::source_location b) {
+  return a.line() == b.line() && a.column() == b.column() &&
+         std::strcmp(a.file_name(), b.file_name()) == 0;
+}
+
+namespace {
+std::string line_of(std::source_location place) {
+  return fmt::format("{}:{}", last_part(place.file_name()), place.line());
+}
+}  // namespace
+
+std::string short_place(Where where) {
+  if (!where.is_called()) return line_of(where.at);
+  return fmt::format("{}, in {}", line_of(where.from), line_of(where.at));
 }
 
 }  // namespace engine

@@ -55,9 +55,16 @@ void* Execution::put_packet(Thread& self, Span element, Rank peer) {
   const Stamp stamp = agent ? last_agent(1) : self.stamp();
   const std::uint64_t first = element.offset / segment.grain;
   const std::uint64_t last = (element.offset + element.element + segment.grain - 1) / segment.grain;
-  const auto conflict = record(segment.shadows[peer.value], first, last, Access::write, stamp,
-                               {self.ended, self.ended});
-  if (conflict) found_race(self, peer.value, segment, *conflict, Access::write, " by a packet");
+  record_access(
+      self, segment.shadows[peer.value],
+      {.stamp = stamp,
+       .rank = peer.value,
+       .segment = element.segment,
+       .first = first,
+       .last = last,
+       .access = Access::write},
+      {self.ended, self.ended}, [&](std::uint64_t at) { return location(segment, at, peer.value); },
+      " by a packet");
   if (peer.value != self.rank) costs_[self.rank].bytes += element.element;
   return segment.data[peer.value].data() + element.offset;
 }
@@ -117,22 +124,22 @@ void Execution::clear_packets(Thread& self, Span lines, Where where) {
 namespace muster::model {
 
 bool Fabric::begin_packets(Span lines, Rank peer, std::uint32_t flag, Where where) {
-  return self_->run->begin_packets(*self_, lines, peer, flag, where);
+  return self_->run->begin_packets(*self_, lines, peer, flag, self_->at(where));
 }
 void* Fabric::put_packet(Span element, Rank peer) {
   return self_->run->put_packet(*self_, element, peer);
 }
 void Fabric::end_packets(Span lines, Rank peer, std::uint32_t flag, Where where) {
-  self_->run->end_packets(*self_, lines, peer, flag, where);
+  self_->run->end_packets(*self_, lines, peer, flag, self_->at(where));
 }
 WaitStatus Fabric::wait_for_packets(Span lines, std::uint32_t flag, Where where) {
-  return self_->run->wait_packets(*self_, lines, flag, where);
+  return self_->run->wait_packets(*self_, lines, flag, self_->at(where));
 }
 void* Fabric::read_packet(Span element) {
   return self_->run->read_packet(*self_, element);
 }
 void Fabric::clear_packets(Slots slots, std::int64_t at, std::int64_t lines, Where where) {
-  self_->run->clear_packets(*self_, run_of(slots, at, lines, where), where);
+  self_->run->clear_packets(*self_, run_of(slots, at, lines, where), self_->at(where));
 }
 
 }  // namespace muster::model

@@ -26,8 +26,8 @@ std::uint64_t mixed(std::uint64_t sum, std::uint64_t value) {
 }
 
 std::uint64_t place_of(Where where) {
-  return mixed(where.line(),
-               (std::uint64_t{where.column()} << 32U) | std::strlen(where.file_name()));
+  return mixed(where.at.line(),
+               (std::uint64_t{where.at.column()} << 32U) | std::strlen(where.at.file_name()));
 }
 
 bool is_poll(ReadKind kind) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "check/fold.hpp"
+
 namespace muster::check {
 
 namespace {
@@ -53,15 +55,16 @@ std::string event_text(const Event& event, bool lanes, bool threads) {
 }  // namespace
 
 std::string event_table(const Report& report, std::uint32_t ranks, std::size_t width) {
-  std::vector<const Event*> past;
+  std::vector<Event> past;
   bool lanes = false;
   bool threads = false;
   for (const Event& event : report.events) {
     if (!event.past) continue;
-    past.push_back(&event);
+    past.push_back(event);
     lanes = lanes || event.lane > 0;
     threads = threads || event.thread > 0;
   }
+  past = folded(past);
   std::string out;
   if (past.size() > most_events) {
     out += fmt::format("    ({} earlier events are left out)\n", past.size() - most_events);
@@ -73,9 +76,9 @@ std::string event_table(const Report& report, std::uint32_t ranks, std::size_t w
     out += fmt::format("{:<{}}", fmt::format("rank {}", rank), column);
   out.erase(out.find_last_not_of(' ') + 1);
   out += '\n';
-  for (const Event* event : past)
-    for (const std::string& line : wrap(event_text(*event, lanes, threads), column - 2))
-      out += fmt::format("    {:{}}{}\n", "", event->rank * column, line);
+  for (const Event& event : past)
+    for (const std::string& line : wrap(event_text(event, lanes, threads), column - 2))
+      out += fmt::format("    {:{}}{}\n", "", event.rank * column, line);
   return out;
 }
 

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "check/sites.hpp"
+
 namespace muster::check::engine {
 
 bool Did::same_as(const Did& other) const {
   return with == other.with && std::strcmp(operation, other.operation) == 0 &&
-         where.line() == other.where.line() && where.column() == other.where.column() &&
-         std::strcmp(where.file_name(), other.where.file_name()) == 0;
+         same_place(where.at, other.where.at);
 }
 
 void Record::begin(std::size_t threads) {
@@ -20,7 +21,7 @@ void Record::begin(std::size_t threads) {
   for (auto& all : depositors_) all.clear();
 }
 
-void Record::did(std::uint32_t thread, const char* operation, std::source_location where) {
+void Record::did(std::uint32_t thread, const char* operation, Where where) {
   did_[thread].push_back({operation, where, ++time_, 0});
 }
 

@@ -5,17 +5,17 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <source_location>
 #include <vector>
 
 #include "check/bits.hpp"
+#include "check/where.hpp"
 
 namespace muster::check::engine {
 
 // An operation of a thread. `with` sums up its arguments and what it saw.
 struct Did {
   const char* operation = "";
-  std::source_location where;
+  Where where;
   std::uint64_t time = 0;
   std::uint64_t with = 0;
   [[nodiscard]] bool same_as(const Did& other) const;
@@ -33,7 +33,7 @@ struct Answer {
 class Record {
  public:
   void begin(std::size_t threads);
-  void did(std::uint32_t thread, const char* operation, std::source_location where);
+  void did(std::uint32_t thread, const char* operation, Where where);
   // Adds to what the thread's last operation did it with.
   void with(std::uint32_t thread, std::initializer_list<std::uint64_t> values);
   void deposited(std::uint32_t cell, std::uint32_t thread);

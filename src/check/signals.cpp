@@ -144,9 +144,10 @@ void Execution::check_clobber(Thread& self, const Cell& cell, const Deposit& mad
     const bool both_add = made.op == NotifyOp::add && other.op == NotifyOp::add;
     if (both_add && !mutant("adds-clobber")) continue;
     found(self, Kind::clobber,
-          fmt::format("{} {}s {} {} while {} {}s it too, unordered", name_of_thread(self),
+          fmt::format("{} {}s {} {} ({}) while {} {}s it too ({}), unordered", name_of_thread(self),
                       word(made.op), name_of_cell(cell), static_cast<std::int32_t>(made.value),
-                      name_of_thread(threads_[other.thread]), word(other.op)),
+                      short_place(made.where), name_of_thread(threads_[other.thread]),
+                      word(other.op), short_place(other.where)),
           "the later of the two writers must have awaited a deposit that the other made after its "
           "own, or both must add",
           name_of_cell(cell), &other.cause);

@@ -12,6 +12,7 @@
 #include "check/cell.hpp"
 #include "check/clock.hpp"
 #include "check/fiber_switch.hpp"
+#include "check/where.hpp"
 #include "muster/fabric/model.hpp"
 #include "muster/types.hpp"
 
@@ -50,7 +51,7 @@ struct PendingRead {
   bool put_off = false;  // until a cell has more deposits than seen_count
   bool expiry_offered = false;
   std::uint32_t peer = 0;  // hand
-  std::source_location where;
+  Where where;
   std::uint64_t poll = 0;  // what makes it the same poll again: see polls.cpp
   bool again = false;      // a poll that would see what it saw the last time
   bool may_spin = false;   // ... and it has not been tried yet to answer it so for a while
@@ -90,7 +91,8 @@ struct Thread {
   ThreadState state = ThreadState::absent;
   boost::context::fiber fiber;
   [[no_unique_address]] FiberSwitch sanitizers;  // what they are told when the fiber is resumed
-  std::source_location where;                    // of the operation that it is in
+  Where where;                                   // of the operation that it is in
+  std::source_location called;                   // the call of a protocol that it is in, if any
 
   Clock hb;     // happens-before
   Clock cause;  // program order, converge, and every reads-from edge
@@ -133,6 +135,8 @@ struct Thread {
   std::uint32_t described = 0;                        // calls that it has described
   std::vector<std::uint64_t> outcomes;
 
+  // A place of the source, as reached from the call that it is in.
+  [[nodiscard]] Where at(std::source_location place) const { return {place, called}; }
   [[nodiscard]] std::uint32_t epoch() const { return hb.at(id); }
   [[nodiscard]] Stamp stamp() const { return {id, epoch()}; }
   // What follows is no longer part of what was handed on.

@@ -29,9 +29,16 @@ void Execution::access(Thread& self, std::uint32_t rank, Span span, Access acces
     for (std::uint64_t at = first; at < last; ++at)
       groups_.touch(segment.shadows[rank][at].toucher, self.id);
   if (stamp.component == loads_of(self)) self.loading = true;
-  const auto conflict = record(segment.shadows[rank], first, last, access, stamp,
-                               {self.hb, self.ended, loads_of(self)});
-  if (conflict) found_race(self, rank, segment, *conflict, access, how);
+  record_access(
+      self, segment.shadows[rank],
+      {.stamp = stamp,
+       .rank = rank,
+       .segment = span.segment,
+       .first = first,
+       .last = last,
+       .access = access},
+      {self.hb, self.ended, loads_of(self)},
+      [&](std::uint64_t element) { return location(segment, element, rank); }, how);
 }
 
 void* Execution::touch(Thread& self, Rank rank, Span span, Access how, Where where) {
@@ -280,15 +287,20 @@ void Execution::check_counter(Thread& self, std::size_t at, Access how) {
          fmt::format("{} counter {}", how == Access::read ? "read" : "write", at / options_.ranks));
   const bool reads = how == Access::read;
   if (reads) self.loading = true;
-  const auto conflict = record(counter_shadows_, at, at + 1, how,
-                               reads ? Stamp{loads_of(self), self.epoch()} : self.stamp(),
-                               {self.hb, self.ended, loads_of(self)});
-  if (!conflict) return;
-  Segment named;
-  named.name = "counter";
-  Conflict there = *conflict;
-  there.element = at / options_.ranks;
-  found_race(self, self.rank, named, there, how, "");
+  const Stamp stamp = reads ? Stamp{loads_of(self), self.epoch()} : self.stamp();
+  record_access(
+      self, counter_shadows_,
+      {.stamp = stamp,
+       .rank = self.rank,
+       .segment = ~0U,
+       .first = at,
+       .last = at + 1,
+       .access = how},
+      {self.hb, self.ended, loads_of(self)},
+      [&](std::uint64_t element) {
+        return fmt::format("counter[{}] of rank {}", element / options_.ranks, self.rank);
+      },
+      "");
 }
 
 }  // namespace muster::check::engine

@@ -127,6 +127,19 @@ TEST_P(Mismatch, AnExchangeAgainstABarrier) {
                {"PacketExchange of 1 x 4 float64", "EpochBarrier (cell "});
 }
 
+// A barrier of all lanes, of which one rank runs another number: each way round.
+TEST_P(Mismatch, OtherNumbersOfLanes) {
+  for (const std::uint32_t odd : {1U, 3U})
+    expect_named(3,
+                 [odd](Team& team) -> Result<void> {
+                   const SystemBarrier barrier(team);
+                   return team.lanes(team.rank() == Rank{1} ? odd : 2,
+                                     [&](auto& fabric) { return barrier.sync(fabric); });
+                 },
+                 {"called SystemBarrier of 2 lanes (cell ",
+                  "rank 1 called SystemBarrier of " + std::to_string(odd) + " lanes (cell "});
+}
+
 // All ranks push their halo to the right, as they say; the one whose halo is another is named.
 Body halos(Region odd, Chunks odd_chunks, bool described) {
   return [=](Team& team) -> Result<void> {

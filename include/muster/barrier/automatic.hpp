@@ -70,7 +70,8 @@ class Barrier {
   [[nodiscard]] MUSTER_FN BarrierAlgorithm algorithm() const { return algorithm_; }
 
   template <Fabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     return choose([&](auto barrier) {
       const auto arrival = barrier.arrive(fabric, use);
       return Arrival{arrival.epoch, arrival.use};
@@ -78,20 +79,23 @@ class Barrier {
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     return choose([&](auto barrier) { return barrier.wait(fabric, {arrival.epoch, arrival.use}); });
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     return choose([&](auto barrier) { return barrier.sync(fabric, use); });
   }
 
   // For loops: body(scope) calls scope.sync(), or scope.arrive() and scope.wait() in turn. Returns
   // the worst status of all calls.
   template <Fabric F, class Body>
-  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full) const {
-    return choose([&](auto barrier) { return barrier.scoped(fabric, body, use); });
+  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full,
+                              CallSite<F> site = {}) const {
+    return choose([&](auto barrier) { return barrier.scoped(fabric, body, use, site); });
   }
 
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }

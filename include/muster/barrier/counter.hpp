@@ -41,7 +41,8 @@ class CounterBarrier {
   MUSTER_FN explicit constexpr CounterBarrier(Rows rows) : rows_(rows) {}
 
   template <Fabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     tell(fabric);
     State<F> sum = begin(fabric);
     const bool refused = BarrierSteps::arrive(*this, fabric, sum, use);
@@ -49,20 +50,23 @@ class CounterBarrier {
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     return BarrierSteps::wait(*this, fabric, arrival.sum, arrival.use, arrival.refused);
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     tell(fabric);
     return BarrierSteps::sync(*this, fabric, use);
   }
 
   // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
   template <Fabric F, class Body>
-  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full) const {
-    return BarrierSteps::scoped(*this, fabric, body, use);
+  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full,
+                              CallSite<F> site = {}) const {
+    return BarrierSteps::scoped(*this, fabric, body, use, site);
   }
 
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }

@@ -31,7 +31,8 @@ class CreditBarrier {
   MUSTER_FN explicit constexpr CreditBarrier(Rows rows) : rows_(rows) {}
 
   template <Fabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     describe(fabric, Call{"CreditBarrier", {rows_.first.cell, 0}});
     const bool refused = Refusal::stands(fabric, rows_.refusal(fabric.lane()));
     fabric.converge();  // the notifying thread speaks for what all threads of the lane wrote
@@ -46,7 +47,8 @@ class CreditBarrier {
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     if (arrival.refused) [[unlikely]]
       return WaitStatus::refused;
     const OneCall call(fabric);
@@ -64,7 +66,8 @@ class CreditBarrier {
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     return wait(fabric, arrive(fabric, use));
   }
 

@@ -45,7 +45,8 @@ class DisseminationBarrier {
 
   // Called by all threads of the lane.
   template <Fabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     tell(fabric);
     State<F> epoch = begin(fabric);
     announce(fabric, epoch, use);
@@ -55,20 +56,23 @@ class DisseminationBarrier {
   // Called by all threads of the lane, once per arrival; the same status to all. Most of the rounds
   // are made here, so what lies between arrive and wait delays the peers.
   template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     return BarrierSteps::wait(*this, fabric, arrival.epoch, arrival.use);
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     tell(fabric);
     return BarrierSteps::sync(*this, fabric, use);
   }
 
   // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
   template <Fabric F, class Body>
-  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full) const {
-    return BarrierSteps::scoped(*this, fabric, body, use);
+  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full,
+                              CallSite<F> site = {}) const {
+    return BarrierSteps::scoped(*this, fabric, body, use, site);
   }
 
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }

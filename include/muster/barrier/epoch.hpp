@@ -36,7 +36,8 @@ class EpochBarrier {
 
   // Called by all threads of the lane. What the lane wrote before is deposited for every peer.
   template <Fabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     tell(fabric);
     State<F> state = begin(fabric);
     announce(fabric, state, use);
@@ -45,12 +46,14 @@ class EpochBarrier {
 
   // Called by all threads of the lane, once per arrival; the same status to all.
   template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     return BarrierSteps::wait(*this, fabric, exchange_.at(fabric, arrival.epoch), arrival.use);
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     tell(fabric);
     return BarrierSteps::sync(*this, fabric, use);
   }
@@ -58,8 +61,9 @@ class EpochBarrier {
   // For loops: body(scope), see BarrierScope. Epoch, status and addresses stay in registers.
   // Returns the worst status of all calls, the same to all threads.
   template <Fabric F, class Body>
-  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full) const {
-    return BarrierSteps::scoped(*this, fabric, body, use);
+  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full,
+                              CallSite<F> site = {}) const {
+    return BarrierSteps::scoped(*this, fabric, body, use, site);
   }
 
   [[nodiscard]] MUSTER_FN Rows rows() const { return exchange_.rows(); }

@@ -35,7 +35,8 @@ class FlipBarrier {
   MUSTER_FN explicit constexpr FlipBarrier(Rows rows) : rows_(rows) {}
 
   template <HandoffFabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     describe(fabric, Call{"FlipBarrier", {rows_.first.cell, 0}});
     const OneCall call(fabric);
     const bool refused = Refusal::stands(fabric, note(fabric));
@@ -52,7 +53,8 @@ class FlipBarrier {
   }
 
   template <HandoffFabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     if (arrival.status == WaitStatus::refused) [[unlikely]]
       return arrival.status;
     const OneCall call(fabric);
@@ -64,7 +66,8 @@ class FlipBarrier {
   }
 
   template <HandoffFabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     const OneCall call(fabric);
     return wait(fabric, arrive(fabric, use));
   }

@@ -46,7 +46,8 @@ class GridBarrier {
 
   // Called by all threads of the lane.
   template <Fabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     State<F> state = begin(fabric);
     const bool refused = BarrierSteps::arrive(*this, fabric, state, use);
     return Arrival{state.sum, refused, use};
@@ -54,19 +55,22 @@ class GridBarrier {
 
   // Called by all threads of the lane, once per arrival; the same status to all.
   template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     return BarrierSteps::wait(*this, fabric, at(fabric, arrival.sum), arrival.use, arrival.refused);
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     return BarrierSteps::sync(*this, fabric, use);
   }
 
   // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
   template <Fabric F, class Body>
-  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full) const {
-    return BarrierSteps::scoped(*this, fabric, body, use);
+  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full,
+                              CallSite<F> site = {}) const {
+    return BarrierSteps::scoped(*this, fabric, body, use, site);
   }
 
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }

@@ -33,7 +33,8 @@ class BarrierScope {
       if (Refusal::stands(fabric, barrier.refusal(fabric))) status_ = WaitStatus::refused;
   }
 
-  MUSTER_FN void arrive() {
+  MUSTER_FN void arrive(CallSite<F> site = {}) {
+    const Called called(fabric_, site);
     if (refused()) [[unlikely]]
       return;
     barrier_.announce(fabric_, state_, use_);
@@ -41,7 +42,8 @@ class BarrierScope {
   }
 
   // The same status to all threads.
-  MUSTER_FN WaitStatus wait() {
+  MUSTER_FN WaitStatus wait(CallSite<F> site = {}) {
+    const Called called(fabric_, site);
     if (refused()) [[unlikely]]
       return WaitStatus::refused;
     const OneCall call(fabric_);
@@ -50,14 +52,16 @@ class BarrierScope {
     return status;
   }
 
-  MUSTER_FN WaitStatus sync() {
+  MUSTER_FN WaitStatus sync(CallSite<F> site = {}) {
+    const Called called(fabric_, site);
     const OneCall call(fabric_);
     arrive();
     return wait();
   }
 
   // The worst status of all calls. Called once, by scoped().
-  MUSTER_FN WaitStatus end() {
+  MUSTER_FN WaitStatus end(CallSite<F> site) {
+    const Called called(fabric_, site);
     if (!used_) return status_;
     // Every thread has read the counters: that was before the first call's converge.
     barrier_.keep(fabric_, state_);
@@ -119,14 +123,21 @@ struct BarrierSteps {
 
   // body(scope) makes the calls; the worst status of them all.
   template <class Barrier, Fabric F, class Body>
-  MUSTER_FN static WaitStatus scoped(const Barrier& barrier, F& fabric, Body&& body,
-                                     BarrierUse use) {
-    BarrierScope<Barrier, F> scope(barrier, fabric, use);
+  MUSTER_FN static WaitStatus scoped(const Barrier& barrier, F& fabric, Body&& body, BarrierUse use,
+                                     CallSite<F> site) {
+    auto scope = open(barrier, fabric, use, site);
     body(scope);
-    return scope.end();
+    return scope.end(site);
   }
 
  private:
+  template <class Barrier, Fabric F>
+  [[nodiscard]] MUSTER_FN static BarrierScope<Barrier, F> open(const Barrier& barrier, F& fabric,
+                                                               BarrierUse use, CallSite<F> site) {
+    const Called called(fabric, site);  // what it has begun with, not the body
+    return BarrierScope<Barrier, F>(barrier, fabric, use);
+  }
+
   // The second half of a call.
   template <class Barrier, Fabric F>
   MUSTER_FN static WaitStatus finish(const Barrier& barrier, F& fabric,

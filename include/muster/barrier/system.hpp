@@ -49,7 +49,8 @@ class SystemBarrier {
 
   // Called by all threads of the lane. What the lane wrote before is deposited for every peer.
   template <Fabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     tell(fabric);
     State<F> state = begin(fabric);
     const bool refused = BarrierSteps::arrive(*this, fabric, state, use);
@@ -58,21 +59,24 @@ class SystemBarrier {
 
   // Called by all threads of the lane, once per arrival; the same status to all.
   template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival) const {
+  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     const State<F> state{exchange_.at(fabric, arrival.epoch), grid_.at(fabric, arrival.sum)};
     return BarrierSteps::wait(*this, fabric, state, arrival.use, arrival.refused);
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full) const {
+  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
     tell(fabric);
     return BarrierSteps::sync(*this, fabric, use);
   }
 
   // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
   template <Fabric F, class Body>
-  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full) const {
-    return BarrierSteps::scoped(*this, fabric, body, use);
+  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full,
+                              CallSite<F> site = {}) const {
+    return BarrierSteps::scoped(*this, fabric, body, use, site);
   }
 
   [[nodiscard]] MUSTER_FN Rows rows() const { return exchange_.rows(); }
@@ -97,7 +101,7 @@ class SystemBarrier {
 
   template <Fabric F>
   MUSTER_FN void tell(F& fabric) const {
-    describe(fabric, Call{"SystemBarrier", {rows().first.cell, 0}});
+    describe(fabric, Call{"SystemBarrier", {rows().first.cell, 0}, {}, fabric.lanes()});
   }
 
   template <Fabric F>

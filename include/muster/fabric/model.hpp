@@ -263,6 +263,11 @@ class Fabric {
   // Ranks whose calls of one number differ, on one lane, are a finding of kind `divergence`.
   void describe(const Call& call);
 
+  // For muster::Called: from here on operations belong to the call at `where`. False where they
+  // belong to another one already, which is passed to returned().
+  bool called_from(Where where);
+  void returned(bool outermost);
+
   // For check::barrier_call and the bodies of checks; see muster/check.hpp.
   void enter_call(std::uint32_t barrier, Reach reach = Reach::lane, Where where = Where::current());
   void leave_call(std::uint32_t barrier, WaitStatus status, Where where = Where::current());

@@ -27,12 +27,13 @@ Name words_of(const char* name) {
   return words;
 }
 
-using Words = std::array<std::uint64_t, 5>;
+using Words = std::array<std::uint64_t, CallRecord::other_words>;
 
-Words words_of(const Moved& moved) {
+Words words_of(const Call& call) {
   const auto word = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-  return {word(moved.rows), word(moved.cols), word(moved.chunk_rows), word(moved.chunk_cols),
-          moved.element};
+  const Moved& moved = call.moved;
+  return {word(moved.rows),       word(moved.cols), word(moved.chunk_rows),
+          word(moved.chunk_cols), moved.element,    call.lanes};
 }
 
 std::string element_name(std::uint64_t code) {
@@ -47,15 +48,16 @@ std::string element_name(std::uint64_t code) {
 }
 
 std::string in_words(const std::string& name, std::uint64_t first, std::uint64_t second,
-                     const Words& moved) {
+                     const Words& others) {
   if (second == set_up_call) return name;
   std::string text = name;
-  const auto [rows, cols, chunk_rows, chunk_cols, element] = moved;
+  const auto [rows, cols, chunk_rows, chunk_cols, element, lanes] = others;
   if (rows != 0 || cols != 0)
     text += fmt::format(" of {} x {} {}", rows, cols, element_name(element));
   if (chunk_rows != 0 || chunk_cols != 0)
     text += fmt::format(" in chunks of {} x {}{}", chunk_rows, chunk_cols,
                         second != 0 ? ", pipelined" : "");
+  if (lanes != 0) text += fmt::format(" of {} lanes", lanes);
   if (first == Call::no_cell) return text;
   return text + (second == 0 ? fmt::format(" (cell {})", first)
                              : fmt::format(" (cell {}, {})", first, second));
@@ -64,7 +66,7 @@ std::string in_words(const std::string& name, std::uint64_t first, std::uint64_t
 }  // namespace
 
 std::string to_string(const Call& call) {
-  return in_words(call.name, call.detail[0], call.detail[1], words_of(call.moved));
+  return in_words(call.name, call.detail[0], call.detail[1], words_of(call));
 }
 
 void CallBoard::write(std::uint32_t lane, std::uint64_t number, const Call& call) {
@@ -73,8 +75,8 @@ void CallBoard::write(std::uint32_t lane, std::uint64_t number, const Call& call
   const Name name = words_of(call.name);
   for (std::size_t i = 0; i < name.size(); ++i) record.name[i].store(name[i]);
   for (std::size_t i = 0; i < 2; ++i) record.detail[i].store(call.detail[i]);
-  const Words moved = words_of(call.moved);
-  for (std::size_t i = 0; i < moved.size(); ++i) record.moved[i].store(moved[i]);
+  const Words others = words_of(call);
+  for (std::size_t i = 0; i < others.size(); ++i) record.others[i].store(others[i]);
   // All of it is sequentially consistent: of two ranks that write and then look at each other, at
   // least one sees the other's record (store buffering).
   record.number.store(number);
@@ -87,14 +89,14 @@ std::string CallBoard::differs(std::uint32_t lane, std::uint64_t number, const C
   for (std::size_t i = 0; i < name.size(); ++i) name[i] = record.name[i].load();
   const std::uint64_t first = record.detail[0].load();
   const std::uint64_t second = record.detail[1].load();
-  Words moved{};
-  for (std::size_t i = 0; i < moved.size(); ++i) moved[i] = record.moved[i].load();
+  Words others{};
+  for (std::size_t i = 0; i < others.size(); ++i) others[i] = record.others[i].load();
   if (record.number.load() != number) return {};
   if (second == set_up_call && call.detail[1] == set_up_call) return {};
   if (name == words_of(call.name) && first == call.detail[0] && second == call.detail[1] &&
-      moved == words_of(call.moved))
+      others == words_of(call))
     return {};
-  return in_words(reinterpret_cast<const char*>(name.data()), first, second, moved);
+  return in_words(reinterpret_cast<const char*>(name.data()), first, second, others);
 }
 
 }  // namespace muster::host

@@ -18,11 +18,12 @@ inline constexpr std::uint64_t set_up_call = ~0ULL;
 // finds another number before or after it has read nothing.
 struct alignas(64) CallRecord {
   static constexpr std::size_t name_words = 5;
+  static constexpr std::size_t other_words = 6;
 
   std::atomic<std::uint64_t> number;  // the lane's first call is 1; 0 while it is written
   std::array<std::atomic<std::uint64_t>, name_words> name;
   std::array<std::atomic<std::uint64_t>, 2> detail;
-  std::array<std::atomic<std::uint64_t>, 5> moved;  // the members of Moved
+  std::array<std::atomic<std::uint64_t>, other_words> others;  // the members of Moved, and lanes
 };
 
 // The calls of one rank: for each lane the latest few. A peer that is further behind is not
