@@ -49,8 +49,10 @@ concept HandoffLane = requires(L& lane, const L& view, Signal signal, Rank peer,
 //
 // Cost a round: the sender 1 wait and 2 deposits, one of them its own; the receiver the same.
 //
-// After a wait that was not `ok` the cells are in an unknown state: make another handoff. In a
-// stream no wait expires (stream.hpp).
+// After a wait that was not `ok` nothing has changed: vacant and take deposit nothing before their
+// wait has ended. So the same step may be waited for again, in a later launch too, and there is
+// nothing to refuse; but whoever goes on to the next step all the same writes, or reads, what the
+// other still uses. In a stream no wait expires (stream.hpp).
 class Handoff {
  public:
   Handoff() = default;

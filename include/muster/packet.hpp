@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "muster/barrier/epoch.hpp"
+#include "muster/barrier/refusal.hpp"
 #include "muster/fabric.hpp"
 #include "muster/hints.hpp"
 
@@ -35,8 +36,10 @@ namespace muster {
 // ranks, clears the slots, meets them again, and starts from 1, since a slot that nobody has used
 // for a while could hold any flag.
 //
-// After a wait that was not `ok` the count is advanced all the same; the slots are in an unknown
-// state. Make a new exchange on the team that shrink() returns.
+// After a call that was not `ok` the lane must not make another: it would write slots that a peer
+// has not read, since it has not heard from all. From then on begin() returns no_flag, with which
+// put() sends nothing and wait() and end() return `refused`, in later launches too; make a new
+// exchange, where all ranks agree to.
 template <class T, std::int64_t R, std::int64_t C>
 class PacketExchange {
  public:
@@ -48,6 +51,8 @@ class PacketExchange {
     slots_ = *team.template window<PacketLine>({places * lines});
   }
 
+  static constexpr std::uint32_t no_flag = 0;  // of a call that is refused
+
   // The flag of this call; called by all threads of the lane.
   template <PacketFabric F>
   [[nodiscard]] MUSTER_FN std::uint32_t begin(F& fabric, CallSite<F> site = {}) const {
@@ -57,7 +62,7 @@ class PacketExchange {
                           {.rows = R, .cols = C, .element = element_code<T>}});
     begin_call(fabric);
     const std::uint32_t last = held(fabric.counter(counts_.epoch(fabric.lane())));
-    if (last != ~0U) [[likely]]
+    if (last != last_flag) [[likely]]
       return last + 1;
     return rarely(fabric, [exchange = *this](F& lane) { return exchange.renew(lane); });
   }
@@ -67,6 +72,8 @@ class PacketExchange {
                      CallSite<F> site = {}) const {
     const Called called(fabric, site);
     check_tile<F, Tile>();
+    if (flag == no_flag) [[unlikely]]
+      return;
     fabric.put_packets(slots_, peer, place(fabric.lane(), flag, fabric.rank()), tile, flag);
   }
 
@@ -76,6 +83,8 @@ class PacketExchange {
                             CallSite<F> site = {}) const {
     const Called called(fabric, site);
     check_tile<F, Tile>();
+    if (flag == no_flag) [[unlikely]]
+      return WaitStatus::refused;
     return fabric.wait_packets(tile, slots_, place(fabric.lane(), flag, peer), flag);
   }
 
@@ -85,10 +94,14 @@ class PacketExchange {
                            CallSite<F> site = {}) const {
     const Called called(fabric, site);
     end_call(fabric);
+    if (flag == no_flag) [[unlikely]]
+      return WaitStatus::refused;
     status = fabric.converge(status);  // all threads have read the count
-    if (fabric.thread() == 0) fabric.set_counter(counts_.epoch(fabric.lane()), flag);
+    // A count that comes round makes begin() look whether the exchange is refused.
+    if (fabric.thread() == 0)
+      fabric.set_counter(counts_.epoch(fabric.lane()), status == WaitStatus::ok ? flag : last_flag);
     if (fabric.threads() > 1) fabric.converge();  // before any thread reads it again
-    return status;
+    return Refusal::after(fabric, counts_.refusal(fabric.lane()), status);
   }
 
   [[nodiscard]] MUSTER_FN Slots slots() const { return slots_; }
@@ -96,6 +109,7 @@ class PacketExchange {
 
  private:
   static constexpr std::int64_t lines = packet_lines<T>(R * C);
+  static constexpr std::uint32_t last_flag = ~0U;
 
   template <class F, class Tile>
   MUSTER_FN static constexpr void check_tile() {
@@ -111,6 +125,7 @@ class PacketExchange {
 
   template <PacketFabric F>
   MUSTER_FN std::uint32_t renew(F& fabric) const {
+    if (Refusal::stands(fabric, counts_.refusal(fabric.lane()))) return no_flag;
     // What fails here fails again in the waits of the call: its status is not lost.
     (void)barrier_.sync(fabric);  // all have read the last packets
     fabric.clear_packets(slots_, place(fabric.lane(), 0, Rank{0}), 2 * lines * counts_.ranks);

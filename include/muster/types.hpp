@@ -89,11 +89,11 @@ enum class Profile : std::uint8_t { rdma, direct, sc };
 // ---- how a wait ended ---------------------------------------------------------------------------
 
 // Ordered by severity. Only `ok` is success; `pending` comes from test() alone, `refused` from
-// barriers alone.
+// barriers and exchanges alone.
 enum class [[nodiscard]] WaitStatus : std::uint32_t{
     ok = 0,
     pending = 1,    // test(): the condition does not hold yet
-    refused = 2,    // a call of this barrier has failed on this lane before: it deposited nothing
+    refused = 2,    // a call of this object has failed on this lane before: it deposited nothing
     expired = 3,    // the deadline passed; nothing was acquired
     aborted = 4,    // a rank called abort, or failed; sticky for the team
     peer_lost = 5,  // a rank died; sticky for the team

@@ -1,10 +1,12 @@
-// Barriers after a wait that has expired: whoever comes again must let nobody else through early.
+// Barriers, exchanges and handoffs after a wait that has expired: whoever comes again must let nobody else through early.
 #include <string>
 #include <tuple>
 
 #include "check/asking.hpp"
 #include "check/builtin/barrier_bodies.hpp"
 #include "muster/barrier.hpp"
+#include "muster/handoff.hpp"
+#include "muster/packet.hpp"
 
 namespace muster::check {
 namespace {
@@ -47,6 +49,70 @@ void goes_on_scoped(model::Team& team, Reach reach) {
   });
 }
 
+// PacketExchange, and what it says of every call after one that failed.
+void exchanges_on(model::Team& team) {
+  const PacketExchange<int, 1, 2> exchange(team);
+  (void)team.lane([&](auto& fabric) {
+    auto mine = fabric.template tile<int, 1, 2>();
+    auto theirs = fabric.template tile<int, 1, 2>();
+    const auto value = [](Rank rank, std::uint32_t call) {
+      return static_cast<int>(rank.value * 100 + call);
+    };
+    bool failed = false;
+    for (std::uint32_t call = 0; call < team.calls(); ++call) {
+      mine.each([&](auto, auto, int& element) { element = value(fabric.rank(), call); });
+      const std::uint32_t flag = exchange.begin(fabric);
+      expect(fabric, failed == (flag == exchange.no_flag), "a call after a failed one has no flag");
+      WaitStatus status = WaitStatus::ok;
+      for (std::uint32_t step = 1; step < fabric.size(); ++step)
+        exchange.put(fabric, flag, right_of(fabric, step), mine);
+      for (std::uint32_t step = 1; step < fabric.size(); ++step) {
+        const Rank peer = right_of(fabric, step);
+        const WaitStatus one = exchange.wait(fabric, flag, peer, theirs);
+        status = worst(status, one);
+        if (one == WaitStatus::ok)
+          theirs.each([&](auto, auto, int element) {
+            expect(fabric, element == value(peer, call), "the numbers of this call");
+          });
+      }
+      const WaitStatus met = exchange.end(fabric, flag, status);
+      expect(fabric, failed == (met == WaitStatus::refused),
+             "a call after a failed one is refused");
+      failed = failed || met != WaitStatus::ok;
+    }
+  });
+}
+
+// Handoffs round a ring: a step whose wait has expired is waited for again, more often than waits
+// expire. (Who gives up then ends: the search also tries waits that are never answered.)
+void hands_on(model::Team& team) {
+  const Handoff handoff(team);
+  const auto inbox = *team.window<int>({1}, "inbox");
+  (void)team.lane([&](auto& fabric) {
+    const Rank left = left_of(fabric);
+    const Rank right = right_of(fabric);
+    const auto value = [](Rank rank, std::uint32_t call) {
+      return static_cast<int>(rank.value * 100 + call);
+    };
+    const auto comes = [](auto&& step) {
+      for (int tried = 0; tried < 4; ++tried)
+        if (step() == WaitStatus::ok) return true;
+      return false;
+    };
+    for (std::uint32_t call = 0; call < team.calls(); ++call) {
+      if (!comes([&] { return handoff.vacant(fabric); })) return;
+      auto tile = fabric.template tile<int, 1, 1>();
+      tile.each([&](auto, auto, int& element) { element = value(fabric.rank(), call); });
+      fabric.remote_store(tile, inbox, right, Box{0, 0, 1, 1});
+      handoff.hand(fabric, right);
+      if (!comes([&] { return handoff.take(fabric); })) return;
+      expect(fabric, fabric.local(inbox)[0] == value(left, call), "the data of this round");
+      fabric.converge();
+      handoff.acknowledge(fabric, left);
+    }
+  });
+}
+
 struct Kept {
   const char* name;
   Program body;
@@ -77,6 +143,10 @@ const Kept barriers[] = {
      3},
     {"system_lanes", [](model::Team& team) { goes_on<SystemBarrier>(team, Reach::team); }, 1, 3},
     {"system", [](model::Team& team) { goes_on<SystemBarrier>(team, Reach::team); }, 2, 2},
+    {"packet_exchange", exchanges_on, 3, 1},
+    {"packet_exchange_of_two", exchanges_on, 2, 1},
+    {"handoff", hands_on, 2, 1},
+    {"handoff_ring", hands_on, 3, 1},
     {"system_scoped", [](model::Team& team) { goes_on_scoped<SystemBarrier>(team, Reach::team); },
      2, 2},
 };
