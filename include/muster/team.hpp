@@ -135,7 +135,9 @@ class Team {
   // calling one), and returns when all have ended. The body returns void, WaitStatus or
   // Result<void>. With several lanes, one that ends with an error ends the waits of the others,
   // here and on the peers, with `aborted`. The result is the first lane's error: what the body
-  // returned, or, where it returned void, whatever went wrong with one of its waits.
+  // returned, or, where it returned void, whatever went wrong with one of its waits. Where the team
+  // was made with `.on_expiry = retry`, a wait that expired in a body that returns void is told as
+  // the result like that, but ends no other lane's waits: it may have been tried again.
   template <class Body>
   Result<void> lanes(std::uint32_t count, Body&& body) {
     return run_lanes(count,

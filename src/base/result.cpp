@@ -52,7 +52,8 @@ Result<void> result_of(WaitStatus status) {
     case WaitStatus::ok: return {};
     case WaitStatus::refused:
       return error(
-          "a barrier was called again after a call of it had failed on this lane; make a new one");
+          "a barrier or exchange was called again after a call of it had failed on this lane; make "
+          "a new one");
     case WaitStatus::expired: return error("a wait reached its deadline");
     case WaitStatus::peer_lost: return error("a rank died");
     case WaitStatus::pending:

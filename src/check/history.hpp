@@ -1,5 +1,5 @@
-// Who has touched what in one execution, so that of two accesses it can be told which one belongs to
-// a later call.
+// Who has touched what in one execution, so that of two accesses it can be told which one belongs
+// to a later call.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@ namespace muster::check::engine {
 // The place is in the file of that name, without its path.
 [[nodiscard]] bool is_in(Where where, const std::string& file);
 [[nodiscard]] bool same_place(std::source_location a, std::source_location b);
-// "body.cpp:12": the last part of the path, and the line. Within a call of a protocol the call comes
-// first: "body.cpp:12, in credit.hpp:37".
+// "my_ring.cpp:12": the last part of the path, and the line. Within a call of a protocol the call
+// comes first: "my_ring.cpp:12, in credit.hpp:37".
 [[nodiscard]] std::string short_place(Where where);
 
 }  // namespace muster::check::engine

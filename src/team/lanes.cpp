@@ -35,8 +35,20 @@ void order_launches() {
 #endif
 }
 
-Result<void> run_lane(host::TeamContext& team, Lane lane, std::uint32_t lanes,
-                      const LaneBody& body) {
+// How a lane has ended, and whether that ends the waits of the others.
+struct Ended {
+  Result<void> result;
+  bool ends_others = true;
+};
+
+// A body that returns nothing has not given up: where waits may be tried again, one that has
+// expired is told as the lane's result and ends nobody else.
+bool goes_on(const detail::LaneOutcome& outcome, const Result<void>& result, OnExpiry on_expiry) {
+  return !outcome && !result && result.error().code == ErrorCode::expired &&
+         on_expiry == OnExpiry::retry;
+}
+
+Ended run_lane(host::TeamContext& team, Lane lane, std::uint32_t lanes, const LaneBody& body) {
   host::LaneWatch watch(team, lane, team.process().on_expiry);
   host::LaneContext context = team.lane_context(lane, lanes);
   context.watch = &watch;
@@ -46,15 +58,18 @@ Result<void> run_lane(host::TeamContext& team, Lane lane, std::uint32_t lanes,
   try {
     const auto outcome = body(fabric);
     order_launches();
-    return judge(outcome, watch);
+    Result<void> result = judge(outcome, watch);
+    const bool goes = goes_on(outcome, result, team.process().on_expiry);
+    return {std::move(result), !goes};
   } catch (const Failure& failure) {
-    return failure.error();
+    return {failure.error()};
   } catch (const std::exception& thrown) {
-    return Error{ErrorCode::aborted, fmt::format("the body of a lane threw: {}", thrown.what()),
-                 team.rank(), lane};
+    return {Error{ErrorCode::aborted, fmt::format("the body of a lane threw: {}", thrown.what()),
+                  team.rank(), lane}};
   } catch (...) {
-    return Error{ErrorCode::aborted, "the body of a lane threw something that is no std::exception",
-                 team.rank(), lane};
+    return {Error{ErrorCode::aborted,
+                  "the body of a lane threw something that is no std::exception", team.rank(),
+                  lane}};
   }
 }
 
@@ -87,9 +102,11 @@ Result<void> Team::run_lanes(std::uint32_t count, const LaneBody& body) {
   if (setup_->closed()) return *setup_->refusal();
   std::vector<Result<void>> results(count);
   const auto run_one = [&](std::uint32_t lane) {
-    results[lane] = run_lane(setup_->team(), Lane{lane}, count, body);
+    const auto [result, ends_others] = run_lane(setup_->team(), Lane{lane}, count, body);
+    results[lane] = result;
     // The other lanes, here and on the peers, must not wait for one that has given up.
-    if (!results[lane] && count > 1) fail_for(setup_->team(), Lane{lane}, results[lane].error());
+    if (!result && ends_others && count > 1)
+      fail_for(setup_->team(), Lane{lane}, results[lane].error());
   };
   std::vector<std::thread> others;
   others.reserve(count - 1);

@@ -286,6 +286,11 @@ void Setup::let_go(TeamRecord::LetGo how) {
   step(team_.process().job_rank, "close: let go");
   closed_ = true;
   let_go_of_parent();
+  note_let_go(how);
+  team_.segments().drop_all();  // no lane of this rank runs on the team any more
+}
+
+void Setup::note_let_go(TeamRecord::LetGo how) {
   const HeaderLock lock = lock_header(team_.process());
   if (!lock.is_held()) return;
   JobHeader& header = team_.header();

@@ -81,6 +81,7 @@ class Setup {
   void clear(const Allocation& allocation, std::uint32_t job_rank) const;
   void give_back(const Allocation& allocation, std::uint64_t offset);
   void let_go(TeamRecord::LetGo how);
+  void note_let_go(TeamRecord::LetGo how);
   [[nodiscard]] std::optional<Error> commit(const Allocation& allocation, std::uint64_t offset);
 
   std::shared_ptr<const Setup> parent_;

@@ -1,4 +1,5 @@
-// Barriers, exchanges and handoffs after a wait that has expired: whoever comes again must let nobody else through early.
+// Barriers, exchanges and handoffs after a wait that has expired: whoever comes again must let
+// nobody else through early.
 #include <string>
 #include <tuple>
 

@@ -1,5 +1,5 @@
-// Which way a race is told: what is missing leads from the access of the earlier call to that of the
-// later one, whichever of them the execution happened to make first.
+// Which way a race is told: what is missing leads from the access of the earlier call to that of
+// the later one, whichever of them the execution happened to make first.
 #include <string>
 
 #include "check/asking.hpp"

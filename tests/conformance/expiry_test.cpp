@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "muster/muster.hpp"
+#include "muster/packet.hpp"
 #include "support/board.hpp"
 #include "support/checks.hpp"
 
@@ -26,6 +27,26 @@ class Expiry : public ::testing::TestWithParam<RunAs> {
     return run({.ranks = ranks, .as = GetParam(), .timeout = timeout, .on_expiry = on_expiry},
                body);
   }
+};
+
+// An exchange between all ranks, called as a barrier is.
+class Exchanging {
+ public:
+  explicit Exchanging(Team& team) : exchange_(team) {}
+  template <class F>
+  WaitStatus sync(F& fabric) const {
+    auto tile = fabric.template tile<int, 1, 4>();
+    const std::uint32_t flag = exchange_.begin(fabric);
+    WaitStatus status = WaitStatus::ok;
+    for_each_peer(fabric, [&](Rank peer) { exchange_.put(fabric, flag, peer, tile); });
+    for_each_peer(fabric, [&](Rank peer) {
+      status = worst(status, exchange_.wait(fabric, flag, peer, tile));
+    });
+    return exchange_.end(fabric, flag, status);
+  }
+
+ private:
+  PacketExchange<int, 1, 4> exchange_;
 };
 
 // Rank 0 never comes. Rank 2 gives up and comes again, here and in a later launch, while rank 1
@@ -90,6 +111,7 @@ TEST_P(Expiry, WhoComesAgainLetsNobodyThrough) {
   held(one_comes_again<CreditBarrier>, WaitStatus::refused);
   held(one_comes_again<FlipBarrier>, WaitStatus::refused);
   held(one_comes_again<SystemBarrier>, WaitStatus::refused);
+  held(one_comes_again<Exchanging>, WaitStatus::refused);
   EXPECT_EQ(run_on(1, retry, one_lane_comes_again), 0);
 }
 
@@ -130,6 +152,49 @@ TEST_P(Expiry, FailsTheTeam) {
   for (const bool in_one_lane : {true, false})
     EXPECT_EQ(run_on(2, OnExpiry::fail, [&](Team& team) { return one_repeats(team, in_one_lane); }),
               0);
+}
+
+// Lane 1 waits in vain and goes on, lane 0 meets the other ranks all the while. What the body says
+// of it is the result; a body that says nothing has given nothing up where waits may be tried
+// again.
+Result<void> one_lane_waits_in_vain(Team& team, OnExpiry on_expiry, bool says) {
+  const Signals never = *team.signals(1);
+  const EpochBarrier barrier(team);
+  Checks checks;
+  std::array<WaitStatus, 2> met{};
+  const auto body = [&](auto& fabric) {
+    WaitStatus& status = met[fabric.lane().value];
+    if (fabric.lane() == Lane{1}) {
+      status = fabric.wait(never[0], Compare::ge, 1);
+    } else {
+      std::this_thread::sleep_for(timeout * 3 / 2);
+      status = barrier.sync(fabric);
+    }
+    return status;
+  };
+  const Result<void> ran =
+      says ? team.lanes(2, body) : team.lanes(2, [&](auto& fabric) { (void)body(fabric); });
+  const bool goes_on = on_expiry == retry && !says;
+  // Where it ends the others, it may end the other rank's lane 1 before that has waited as long.
+  if (goes_on) checks.refused(ran, ErrorCode::expired, "the lanes", "waited 300 ms");
+  checks.holds(!ran, "the result is what went wrong");
+  if (goes_on) checks.ok(met[0], "the barrier of lane 0");
+  const Result<void> after = team.sync();
+  if (goes_on)
+    checks.ok(after, "a set-up call after it");
+  else
+    checks.refused(after, ErrorCode::aborted, "a set-up call after it", "lane 1");
+  if (!goes_on) checks.ok(team.shrink(), "shrink");
+  return checks.done();
+}
+
+TEST_P(Expiry, InALaneThatSaysNothingEndsNobodyWhereItMayBeTriedAgain) {
+  for (const OnExpiry on_expiry : {OnExpiry::fail, retry})
+    for (const bool says : {false, true})
+      EXPECT_EQ(run_on(2, on_expiry,
+                       [&](Team& team) { return one_lane_waits_in_vain(team, on_expiry, says); }),
+                0)
+          << (on_expiry == retry ? "retry" : "fail") << (says ? ", says" : "");
 }
 
 // The reason reaches the others, with the lane that gave up.

@@ -3,10 +3,13 @@
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
 #include <functional>
 #include <set>
 #include <string>
@@ -84,7 +87,81 @@ TEST_P(Failures, AbortReachesAllWithItsReason) {
   });
 }
 
-// An Error that the body returns ends the others, and is the exit code.
+// A reason that is too long to keep says that it was cut, between two characters.
+TEST_P(Failures, ALongReasonIsCutWithAMark) {
+  const auto heard = [this](const std::string& reason) {
+    std::string what;
+    const Board board;
+    (void)run({.ranks = 1, .as = GetParam()}, [&](Team& team) {
+      team.abort(reason);
+      board[0].report(team.sync());
+    });
+    return std::string(board[0].text.data());
+  };
+  const auto cut = [](const std::string& text) { return text.find("...") != std::string::npos; };
+  const auto times = [](const std::string& text, char letter) {
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), letter));
+  };
+  std::size_t longest = 0;  // that is kept whole
+  for (std::size_t size = 470; size <= 490; ++size) {
+    const std::string text = heard(std::string(size, '#'));
+    if (cut(text)) {
+      EXPECT_EQ(times(text, '#'), longest - 3) << text;
+      break;
+    }
+    EXPECT_EQ(times(text, '#'), size) << text;
+    longest = size;
+  }
+  EXPECT_GE(longest, 470U);
+  EXPECT_LT(longest, 490U);
+  EXPECT_EQ(times(heard(std::string(5000, '#')), '#'), longest - 3);
+  for (const char* before : {"", "-"}) {
+    std::string long_one = before;
+    for (int i = 0; i < 400; ++i) long_one += "\u00e9";
+    const std::string text = heard(long_one);
+    EXPECT_TRUE(cut(text)) << text;
+    EXPECT_EQ(times(text, '\xc3'), times(text, '\xa9')) << text;
+  }
+}
+
+// What lies in this process of memory that ranks have registered under that name.
+std::size_t mappings_of(const std::string& name) {
+  std::ifstream maps("/proc/self/maps");
+  std::size_t found = 0;
+  for (std::string line; std::getline(maps, line);) found += line.find(name) != std::string::npos;
+  return found;
+}
+
+// Memory that a team has registered is let go by close(): of a healthy team, more often than a job
+// has room for, and of one that has failed, whose windows free() refuses with the failure.
+TEST_P(Failures, RegisteredMemoryGoesWithItsTeam) {
+  expect_held(2, [](Team& team) -> Result<void> {
+    Checks checks;
+    constexpr const char* name = "muster_registered";
+    const int fd = memfd_create(name, MFD_CLOEXEC);
+    if (fd < 0 || ftruncate(fd, 4096) != 0) return Error{ErrorCode::system, "no memfd"};
+    for (int round = 0; round < 70; ++round) {
+      const bool fails = round % 10 == 9;
+      auto part = team.split(0);
+      if (!checks.ok(part, "split")) return checks.done();
+      const auto window = part->window_on<int>(fd, 0, {16});
+      if (!checks.ok(window, "window_on")) return checks.done();
+      checks.holds(mappings_of(name) > 0, "it is mapped");
+      if (fails) {
+        part->abort("no more");
+        checks.refused(part->free(*window), ErrorCode::aborted, "free of a failed team's window",
+                       "no more");
+      }
+      checks.ok(part->close(), fails ? "close of a failed team" : "close");
+      if (!checks.ok(team.sync(), "sync")) return checks.done();
+      checks.equal(mappings_of(name), 0, fails ? "mappings after a failure" : "mappings");
+      if (!checks.ok(team.sync(), "sync")) return checks.done();
+    }
+    close(fd);
+    return checks.done();
+  });
+}
+
 // A rank that goes on with set-up calls after an abort: a slow rank, which is still in the call
 // before it, neither takes them for its peers' part of that one nor for a mismatch.
 TEST_P(Failures, SetUpCallsAfterAnAbortReachNobody) {

@@ -13,6 +13,10 @@ Segments::Segments(const Job& job, const std::vector<std::uint32_t>& members) {
 }
 
 Segments::~Segments() {
+  drop_all();
+}
+
+void Segments::drop_all() {
   for (std::uint32_t segment = 1; segment < max_segments; ++segment) drop(segment);
 }
 

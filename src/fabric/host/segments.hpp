@@ -33,6 +33,7 @@ class Segments {
   // `pieces` by team rank, `bytes` each. Owns their mappings.
   void adopt(std::uint32_t segment, std::vector<Piece> pieces, std::uint64_t bytes);
   void drop(std::uint32_t segment);
+  void drop_all();
   // All that `other` has brought, for the ranks that `from` names by their rank there. `other`
   // keeps the mappings, and must outlive this.
   void inherit(const Segments& other, const std::vector<std::uint32_t>& from);

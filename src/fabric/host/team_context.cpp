@@ -101,13 +101,26 @@ Error TeamContext::failure() const {
   return error;
 }
 
+namespace {
+// At most so many bytes, with "..." where something was cut, and no character cut in two.
+std::string shortened(const std::string& text, std::size_t most) {
+  constexpr const char* cut = "...";
+  if (text.size() <= most) return text;
+  std::size_t end = most - std::strlen(cut);
+  const auto goes_on = [&](std::size_t at) {  // within a character of UTF-8
+    return (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U;
+  };
+  while (end > 0 && goes_on(end)) --end;
+  return text.substr(0, end) + cut;
+}
+}  // namespace
+
 void TeamContext::fail(WaitStatus status, std::uint32_t job_rank, const std::string& reason) {
   if (!may_report_failure()) return;
   step(process_->job_rank, "failure: begun");
   record_.lost = job_rank;
-  const std::size_t length = std::min(reason.size(), record_.reason.size() - 1);
-  std::memcpy(record_.reason.data(), reason.data(), length);
-  record_.reason[length] = '\0';
+  const std::string kept = shortened(reason, record_.reason.size() - 1);
+  std::memcpy(record_.reason.data(), kept.c_str(), kept.size() + 1);
   step(process_->job_rank, "failure: written");
   // Pairs with the acquire in status.
   record_.status.store(static_cast<std::uint32_t>(status), std::memory_order_release);
