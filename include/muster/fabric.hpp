@@ -344,9 +344,7 @@ MUSTER_FN void for_each_index(const F& fabric, std::int64_t count, Visit&& visit
 // the place of that call in the source, which reports of the fabric name beside the protocol's own
 // (the model's alone do). On every other fabric it is nothing at all.
 template <class F>
-struct CallSite {
-  MUSTER_FN constexpr CallSite() {}
-};
+struct CallSite {};
 
 template <class F>
 requires requires(F& fabric, std::source_location where) {
