@@ -125,7 +125,7 @@ class PacketExchange {
 
   template <PacketFabric F>
   MUSTER_FN std::uint32_t renew(F& fabric) const {
-    if (Refusal::stands(fabric, counts_.refusal(fabric.lane()))) return no_flag;
+    if (Refusal::noted(fabric, counts_.refusal(fabric.lane()))) return no_flag;
     // What fails here fails again in the waits of the call: its status is not lost.
     (void)barrier_.sync(fabric);  // all have read the last packets
     fabric.clear_packets(slots_, place(fabric.lane(), 0, Rank{0}), 2 * lines * counts_.ranks);

@@ -29,7 +29,10 @@ struct Alone {
   [[nodiscard]] gpu::Operation operation() const { return gpu::Operation{record().operation}; }
   [[nodiscard]] gpu::Cause cause() const { return gpu::Cause{record().cause}; }
   [[nodiscard]] std::uint32_t stop() { return std::atomic_ref(*site.handle().stop).load(); }
-  void fail_on_expiry() { site.handle().retries = 0; }
+  void fail_on_expiry() {
+    site.handle().retries = 0;
+    site.handle().notes = 0;
+  }
 
   HostSite site;
   HostTeam team;
@@ -70,6 +73,38 @@ TEST(GpuFailure, AnExpiredWaitFailsTheTeam) {
   EXPECT_EQ(late.wait(signals[0], Compare::ge, 1), WaitStatus::aborted);
   // The calls of a lane that has failed are not there for its peers.
   EXPECT_EQ(late.read(barrier.rows().from(Lane{0}, Rank{0})), 1U);
+}
+
+// Barriers whose calls must not be repeated after one that failed: what a second call says, and
+// that it deposits nothing. The barrier's first cell is the one that rank 0 deposits to.
+template <class Barrier>
+void fails_and_comes_again(bool retries, Rank reader = Rank{1}, std::uint32_t lanes = 1) {
+  Alone alone;
+  if (!retries) alone.fail_on_expiry();
+  const Barrier barrier(alone.team);
+  Fabric fabric = alone.lane(0, lanes);
+  Fabric late(alone.site.handle(), gpu::Seat{reader, Lane{0}, lanes});
+  const auto expect = [&](Fabric& caller, WaitStatus status) {
+    EXPECT_EQ(barrier.sync(caller), status);
+    EXPECT_EQ(late.read(barrier.rows().from(Lane{0}, Rank{0})), 1U);
+  };
+  expect(fabric, WaitStatus::expired);
+  // In the same kernel: the lane of a team that has failed does nothing more.
+  expect(fabric, retries ? WaitStatus::refused : WaitStatus::aborted);
+  // In a later launch, which the world tells of the failure.
+  alone.site.handle().notes = 1;
+  Fabric later = alone.lane(0, lanes);
+  expect(later, WaitStatus::refused);
+}
+
+TEST(GpuFailure, WhoComesAgainDepositsNothing) {
+  for (const bool retries : {true, false}) {
+    fails_and_comes_again<CounterBarrier>(retries);
+    fails_and_comes_again<CreditBarrier>(retries);
+    fails_and_comes_again<FlipBarrier>(retries);
+    fails_and_comes_again<SystemBarrier>(retries);
+    fails_and_comes_again<GridBarrier>(retries, Rank{0}, 2);
+  }
 }
 
 TEST(GpuFailure, HandTakePacketsAndWaitAnyFailTheTeam) {

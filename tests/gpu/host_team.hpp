@@ -42,6 +42,7 @@ class HostSite {
     handle_.team = 17;
     handle_.cells_end = cells * gpu::cell_bytes;
     handle_.retries = 1;
+    handle_.notes = 1;
     handle_.deadline_ns = 20'000'000'000U;
     handle_.stop = &stop_;
     handle_.claims = claims_.data();

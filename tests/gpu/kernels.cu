@@ -1,5 +1,7 @@
 // Every barrier and every operation in a kernel, for every kind of lane: this must compile for all
 // architectures. What they do is for the programs that need a GPU to say.
+#include <type_traits>
+
 #include "muster/barrier.hpp"
 #include "muster/fabric/gpu.cuh"
 #include "muster/handoff.hpp"
@@ -7,6 +9,14 @@
 namespace {
 
 using namespace muster;
+
+// A barrier is a kernel's parameter: its rows and nothing else.
+template <class Barrier, std::size_t rows = 1>
+inline constexpr bool is_plain_rows = std::is_trivially_copyable_v<Barrier> &&
+                                      sizeof(Barrier) == rows * sizeof(Rows);
+static_assert(is_plain_rows<EpochBarrier> && is_plain_rows<CounterBarrier>);
+static_assert(is_plain_rows<DisseminationBarrier> && is_plain_rows<GridBarrier>);
+static_assert(is_plain_rows<SystemBarrier, 2>);
 
 template <class Barrier, class Coop>
 __global__ void sync_kernel(const __grid_constant__ gpu::Handle handle, Barrier barrier,

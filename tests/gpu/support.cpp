@@ -21,6 +21,18 @@ void must(cudaError_t result, const char* doing) {
   throw Failure(Error{ErrorCode::system, std::string(doing) + ": " + cudaGetErrorString(result)});
 }
 
+// Kernels that are compiled in little time keep on the stack what others have in registers: those
+// of gpu_reduce more than the 1 KiB that CUDA gives a thread.
+void give_stack() {
+#if defined(MUSTER_TEST_STACK_BYTES)
+  for (int device = 0; device < gpu_count(); ++device) {
+    must(cudaSetDevice(device), "turning to a GPU");
+    must(cudaDeviceSetLimit(cudaLimitStackSize, MUSTER_TEST_STACK_BYTES), "asking for stack");
+  }
+  must(cudaSetDevice(0), "turning to a GPU");
+#endif
+}
+
 bool run_case(const char* program, const Case& one) {
   failures_of_case = 0;
   const auto begin = std::chrono::steady_clock::now();
@@ -70,6 +82,7 @@ int run(const char* program, int argc, char** argv, const std::vector<Case>& cas
                 gpu_count());
     return 0;
   }
+  give_stack();
   const std::set<std::string> wanted(argv + 1, argv + argc);
   int ran = 0;
   int failed = 0;

@@ -138,6 +138,19 @@ TEST(GpuLaunch, LooksAtNothingWhereThereAreTwoWorlds) {
                   .has_value());
 }
 
+// Barriers look at what they have noted of failures where there can be such a note.
+TEST(GpuLaunch, TellsKernelsOfAFailureBefore) {
+  gpu::World world = make_world();
+  EXPECT_EQ(world.handle(0).notes, 0);
+  world.abort("the test wants it");
+  EXPECT_EQ(world.handle(0).notes, 1);
+  ASSERT_TRUE(world.reset().has_value());
+  EXPECT_EQ(world.handle(0).notes, 0);
+  gpu::World retrying =
+      gpu::World::create({.devices = {0, 1}, .bytes = 1U << 16U, .on_expiry = retry}).value();
+  EXPECT_EQ(retrying.handle(0).notes, 1);
+}
+
 // ---- free
 
 TEST(GpuFree, AWindowCanBeMadeAgainAndIsZero) {

@@ -34,16 +34,17 @@ class CreditBarrier {
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
     const Called called(fabric, site);
     describe(fabric, Call{"CreditBarrier", {rows_.first.cell, 0}});
-    const bool refused = Refusal::stands(fabric, rows_.refusal(fabric.lane()));
+    if (Refusal::stands(fabric, rows_.refusal(fabric.lane()))) [[unlikely]] {
+      fabric.converge();  // all threads have looked
+      return Arrival{true, use};
+    }
     fabric.converge();  // the notifying thread speaks for what all threads of the lane wrote
-    if (refused) [[unlikely]]
-      return Arrival{refused, use};
     const Signal mine = rows_.from(fabric.lane(), fabric.rank());
     for_each_peer(fabric, [&](Rank peer) {
       // Pairs with the peer's wait below.
       fabric.notify(mine, peer, 1, NotifyOp::add, use.notify);
     });
-    return Arrival{refused, use};
+    return Arrival{false, use};
   }
 
   template <Fabric F>

@@ -39,10 +39,11 @@ class FlipBarrier {
     const Called called(fabric, site);
     describe(fabric, Call{"FlipBarrier", {rows_.first.cell, 0}});
     const OneCall call(fabric);
-    const bool refused = Refusal::stands(fabric, note(fabric));
-    fabric.converge();  // the handing thread speaks for what all threads of the lane wrote
-    if (refused) [[unlikely]]
+    if (Refusal::stands(fabric, note(fabric))) [[unlikely]] {
+      fabric.converge();  // all threads have looked
       return Arrival{WaitStatus::refused, use};
+    }
+    fabric.converge();  // the handing thread speaks for what all threads of the lane wrote
     WaitStatus status = WaitStatus::ok;
     const Signal mine = rows_.from(fabric.lane(), fabric.rank());
     for_each_peer(fabric, [&](Rank peer) {

@@ -267,6 +267,7 @@ Handle World::handle(std::uint32_t number) const {
   handle.team = state_->team;
   handle.verify = state_->verify ? 1 : 0;
   handle.retries = state_->on_expiry == OnExpiry::retry ? 1 : 0;
+  handle.notes = handle.retries != 0 || state_->board->stop() != WaitStatus::ok ? 1 : 0;
   handle.cells_end = state_->memory != nullptr ? state_->windows.begin() : 0;
   handle.deadline_ns =
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, state_->deadline.count()));

@@ -122,44 +122,38 @@ MUSTER_FN inline void stop_all(const Handle& handle) {
   return trouble.status;
 }
 
-// What a lane is made of, for a report: threads of its block from `first` on.
-struct Span {
-  std::uint32_t first;
-  std::uint32_t threads;  // 0: whatever the block has
-  std::uint32_t barrier;  // of whole warps; else one that is
-  bool whole;             // just the block's
-};
+// The named barrier of a lane of whole warps; of another, any that is one.
+template <class Coop>
+[[nodiscard]] MUSTER_FN std::uint32_t named_barrier_of([[maybe_unused]] const Coop& coop) {
+  if constexpr (requires { coop.barrier; }) return coop.barrier;
+  return 1;
+}
 
-// Looks at the launch where it is not plain that it fits: is the kernel for it, and for this team?
-// Returns ok, or `invalid` and has reported it.
-[[gnu::noinline]] MUSTER_FN inline WaitStatus check_launch(const Handle& handle, Place place,
-                                                           std::uint32_t lanes, std::uint32_t most,
-                                                           Span span) {
-  if (lanes == uneven) {
+// Says what is wrong with a launch that does not fit the team, the kernel or the lane.
+template <class Coop>
+[[gnu::noinline]] MUSTER_FN WaitStatus refuse_launch(const Handle& handle, Seat seat,
+                                                     std::uint32_t most, Coop coop) {
+  Place place{seat.rank.value, seat.lane.value, coop.thread()};
+  if (seat.lanes == uneven) {
     Numbers numbers{{0, handle.ranks_here}};
 #if defined(__CUDA_ARCH__)
     numbers.number[0] = blocks_in_grid();
 #endif
     return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::grid}, numbers);
   }
-  if (place.rank >= handle.ranks || place.lane >= lanes) {
-    const Numbers numbers{{place.rank, place.lane, lanes}};
+  if (place.rank >= handle.ranks || place.lane >= seat.lanes) {
+    const Numbers numbers{{place.rank, place.lane, seat.lanes}};
     place.rank = handle.first_rank;  // there is no other whose record it could be
     return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::seat}, numbers);
   }
-  if (lanes > handle.max_lanes)
+  if (seat.lanes > handle.max_lanes)
     return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::lanes},
-                  {{lanes}});
+                  {{seat.lanes}});
   if (handle.ranks > most)
     return refuse(handle, place, {.operation = Operation::team, .cause = Cause::ranks}, {});
-  if (span.threads == 0) return WaitStatus::ok;
-  const std::uint32_t block = threads_in_block();
-  const std::uint32_t end = span.first + span.threads;
-  if ((span.whole ? block == end : block >= end) && place.thread < span.threads &&
-      span.barrier != 0 && span.barrier < 16)
-    return WaitStatus::ok;
   return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::threads},
-                {{span.first, span.threads, block, thread_in_block(), span.barrier}});
+                {{coop.first(), Coop::static_threads, threads_in_block(), thread_in_block(),
+                  named_barrier_of(coop)}});
 }
 
 [[gnu::noinline]] MUSTER_FN inline WaitStatus refuse_tile(const Handle& handle, Place place,

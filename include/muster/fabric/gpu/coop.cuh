@@ -2,8 +2,8 @@
 //
 // Each says how its threads meet, and how they wait and meet in one. Meeting orders memory between
 // the threads of the lane; it does not reach beyond the block. fits(n) says whether a block of n
-// threads, as it was launched, has the lane's threads, and the calling one among them; first() is
-// the thread of the block that the lane begins with.
+// threads has the lane's, and the calling one among them; first() is the thread of the block that
+// the lane begins with.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +54,24 @@ MUSTER_FN inline void meet_in_warp([[maybe_unused]] std::uint32_t count) {
   if (!any) [[likely]]
     return WaitStatus::ok;
   return WaitStatus{__reduce_max_sync(mask, static_cast<std::uint32_t>(status))};
+#else
+  trap();
+#endif
+}
+
+[[nodiscard]] MUSTER_FN inline bool whole_warp_is_here() {
+#if defined(__CUDA_ARCH__)
+  return __activemask() == ~0U;
+#else
+  trap();
+#endif
+}
+
+// Of those threads of the warp that are here together. A vote, so that the compiler knows that all
+// go one way.
+[[nodiscard]] MUSTER_FN inline bool all_in_warp([[maybe_unused]] bool mine) {
+#if defined(__CUDA_ARCH__)
+  return __all_sync(__activemask(), static_cast<int>(mine)) != 0;
 #else
   trap();
 #endif
@@ -189,7 +207,6 @@ inline constexpr std::uint32_t words_of = (sizeof(T) + 3) / 4;
 // One thread: whichever of the block makes the fabric. The others take no part.
 struct Thread {
   static constexpr std::uint32_t static_threads = 1;
-  static constexpr bool is_block = false;  // all of its threads
 
   [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return 0; }
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return 1; }
@@ -214,13 +231,12 @@ struct Thread {
 // A whole warp of the block.
 struct Warp {
   static constexpr std::uint32_t static_threads = detail::warp_threads;
-  static constexpr bool is_block = false;  // all of its threads
 
   [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return detail::thread_in_warp(); }
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return static_threads; }
-  // Whole warps alone; where the last is short, the others are looked at apart.
-  [[nodiscard]] MUSTER_FN static bool fits(std::uint32_t block) {
-    return block > 0 && block % static_threads == 0;
+  // Where the last warp of the block is short, the others. One whose threads are all here is whole.
+  [[nodiscard]] MUSTER_FN bool fits(std::uint32_t block) const {
+    return detail::whole_warp_is_here() || detail::all_in_warp(first() + static_threads <= block);
   }
   [[nodiscard]] MUSTER_FN std::uint32_t first() const {
     return detail::first_of_warp(detail::thread_in_block());
@@ -246,7 +262,6 @@ template <std::uint32_t warps>
 struct Warps {
   static_assert(warps >= 1 && warps <= 32, "a block has at most 32 warps");
   static constexpr std::uint32_t static_threads = warps * detail::warp_threads;
-  static constexpr bool is_block = false;  // all of its threads
 
   std::uint32_t first_warp = 0;
   std::uint32_t barrier = 1;
@@ -282,7 +297,6 @@ template <std::uint32_t count = 0>
 struct Block {
   static_assert(count <= 1024, "a block has at most 1024 threads");
   static constexpr std::uint32_t static_threads = count;
-  static constexpr bool is_block = true;  // all of its threads
 
   [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return detail::thread_in_block(); }
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const {

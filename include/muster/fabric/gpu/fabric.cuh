@@ -86,6 +86,10 @@ class Fabric {
     return coop_.broadcast(value);
   }
 
+  // May a barrier have noted that it must not be called again? Not where a lane that has failed
+  // does nothing more, as long as the team has not failed before this launch. See Refusal.
+  [[nodiscard]] MUSTER_FN bool has_notes() const { return reach_.handle().notes != 0; }
+
   // Waits between the two share one deadline: see muster::OneCall. No clock is read before one of
   // them turns slow.
   MUSTER_FN bool begin_call() {
@@ -120,7 +124,7 @@ class Fabric {
 
   MUSTER_FN void notify(Signal signal, Rank peer, std::uint32_t value, NotifyOp op,
                         Order order = Order::release, Scope scope = Scope::system) {
-    if ((op == NotifyOp::add || speaks()) && admit(Operation::notify, signal, peer))
+    if (speaks() && admit(Operation::notify, signal, peer))
       deposit(cell(signal, peer), value, op, order, scope);
   }
   MUSTER_FN void notify(Target target, std::uint32_t value, NotifyOp op,
@@ -393,29 +397,16 @@ class Fabric {
     return reach_.cell(signal.segment, signal.cell, owner.value);
   }
   [[nodiscard]] MUSTER_FN detail::Place place() const { return reach_.place(thread()); }
-  // World::launch leaves the number of the block's threads in the handle: to ask for it takes
-  // longer.
   MUSTER_FN Fabric(const Handle& handle, Seat seat, Coop coop, bool seated)
-      : coop_(coop),
-        reach_(handle, seat, coop.thread(), seated && coop.fits(handle.threads), span(coop)) {}
+      : coop_(coop), reach_(handle, seat, seated, coop) {}
 
-  [[nodiscard]] MUSTER_FN static detail::Span span(const Coop& coop) {
-    constexpr std::uint32_t threads = Coop::static_threads;
-    return {coop.first(), threads > 1 ? threads : 0, named(coop), Coop::is_block};
-  }
-
-  // The named barrier of a lane of whole warps; of another, any that is one.
-  [[nodiscard]] MUSTER_FN static std::uint32_t named([[maybe_unused]] const Coop& coop) {
-    if constexpr (requires { coop.barrier; }) return coop.barrier;
-    return 1;
-  }
   template <class T>
   [[nodiscard]] MUSTER_FN static detail::Patch<T> patch(MemoryRef<T> memory, Box box) {
     return {memory.data + memory.at(box.row, box.col), memory.cols, box.rows, box.cols};
   }
 
-  // A lane that has failed sets nothing more: its peers would take that for a call that is well.
-  // Those who add refuse a second call by themselves.
+  // A lane that has failed deposits nothing more: its peers would take that for a call that is
+  // well.
   [[nodiscard]] MUSTER_FN bool speaks() const { return reach_.status() == WaitStatus::ok; }
 
   MUSTER_FN void deposit(std::uint32_t* word, std::uint32_t value, NotifyOp op, Order order,

@@ -114,7 +114,9 @@ struct Handle {
   std::uint32_t ranks_here = 1;  // ranks that share the launch
   std::uint32_t max_lanes = 0;   // rows were made for so many; a kernel of more ends at once
   std::uint32_t team = 0;
-  std::uint32_t verify = 0;   // 1: arguments are checked, in kernels that can
+  std::uint8_t verify = 0;    // 1: arguments are checked, in kernels that can
+  std::uint8_t retries = 0;   // 1: an expired wait does not fail the team
+  std::uint8_t notes = 0;     // 1: a barrier may have noted that it must not be called again
   std::uint32_t zero = 0;     // always 0, unknown to the compiler (see Fabric::converge)
   std::uint32_t threads = 0;  // of a block, where the launch has said so; else 0
   Segment segments[max_segments];
@@ -122,7 +124,6 @@ struct Handle {
   std::uint32_t* stop = nullptr;    // in host memory: 0, or the WaitStatus that ends every wait
   std::uint32_t* claims = nullptr;  // device memory, by rank: 0 until the rank's record is taken
   ErrorRecord* records = nullptr;   // host memory, by rank
-  std::uint32_t retries = 0;        // 1: an expired wait does not fail the team
   std::uint64_t cells_end = 0;      // in segment 0, bytes of cells before the windows; 0: they mix
 };
 

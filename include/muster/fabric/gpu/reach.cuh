@@ -18,8 +18,9 @@ namespace muster::gpu::detail {
 template <Ranks team, bool checks>
 class Reach {
  public:
-  // `fits`: it is plain that the block has the lane's threads.
-  MUSTER_FN Reach(const Handle& handle, Seat seat, std::uint32_t thread, bool fits, Span span)
+  // `seated`: the team has the seat.
+  template <class Coop>
+  MUSTER_FN Reach(const Handle& handle, Seat seat, bool seated, const Coop& coop)
       : handle_(handle),
         ranks_(handle.ranks),
         rank_(seat.rank.value),
@@ -27,14 +28,16 @@ class Reach {
         lanes_(seat.lanes),
         checked_(checks && handle.verify != 0) {
     // More lanes than the rows were made for would deposit into other rows, more ranks than the
-    // handle has addresses of anywhere. One branch for all: what every kernel begins with counts.
+    // handle has addresses of anywhere. No path leads back from a refusal: what every kernel begins
+    // with counts, and where paths join again the compiler gives up what it knows of the rank, that
+    // it is the same in all threads.
     constexpr std::uint32_t most = team == Ranks::few ? near_ranks : ~0U;
-    if (lanes_ > handle.max_lanes || ranks_ > most || !fits) [[unlikely]]
-      if (settle(check_launch(handle, place(thread), lanes_, most, span))) return;
-    if (status_ != WaitStatus::ok) [[unlikely]] {
-      checked_ = checks;  // on a host the thread goes on, and does no harm
-      end_kernel<checks>();
-    }
+    if (lanes_ <= handle.max_lanes && ranks_ <= most && seated) [[likely]]
+      if (fits(handle, coop)) [[likely]]
+        return;
+    settle(refuse_launch(handle, seat, most, coop));
+    checked_ = checks;  // on a host the thread goes on, and does no harm
+    end_kernel<checks>();
   }
 
   [[nodiscard]] MUSTER_FN const Handle& handle() const { return handle_; }
@@ -53,9 +56,11 @@ class Reach {
   // ones are `aborted`.
   [[nodiscard]] MUSTER_FN WaitStatus status() const { return status_; }
   MUSTER_FN void become(WaitStatus status) {
-    if (status == WaitStatus::expired && handle_.retries == 0) [[unlikely]]
-      status = WaitStatus::aborted;
-    status_ = status > WaitStatus::expired ? status : WaitStatus::ok;
+    status_ = WaitStatus::ok;
+    if (status == WaitStatus::ok) [[likely]]
+      return;
+    if (status == WaitStatus::expired && handle_.retries == 0) status = WaitStatus::aborted;
+    if (status > WaitStatus::expired) status_ = status;
   }
   MUSTER_FN bool settle(WaitStatus status) {
     status_ = worst(status_, status);
@@ -120,6 +125,15 @@ class Reach {
   }
 
  private:
+  // Has the block the lane's threads? World::launch leaves their number in the handle: to ask for
+  // it takes longer. A launch of another kind leaves 0.
+  template <class Coop>
+  [[nodiscard]] MUSTER_FN static bool fits(const Handle& handle, const Coop& coop) {
+    if constexpr (Coop::static_threads <= 1) return true;  // any block
+    const std::uint32_t threads = handle.threads;
+    return coop.fits(threads != 0 ? threads : threads_in_block());
+  }
+
   template <class T>
   [[nodiscard]] MUSTER_FN static WindowRef<std::byte> untyped(WindowRef<T> window) {
     return {window.offset, window.rows, window.cols, window.segment, window.team};

@@ -47,7 +47,8 @@ struct WorldOptions {
   // Of each call that waits in a kernel (a barrier, say), from when its first wait turns slow; 0:
   // none.
   std::chrono::nanoseconds deadline{0};
-  // What an expired wait does to the team. Where it fails, reset() brings it back.
+  // What an expired wait does to the team. Where it fails, reset() brings it back; what kernels
+  // that were launched before say of barriers from then on is worth nothing: see check().
   OnExpiry on_expiry = OnExpiry::fail;
   // Whether kernels check their arguments; by default what MUSTER_VERIFY says, 1 or 0, and where it
   // is not set, whether muster was built for debugging. Kernels can if they are compiled without
