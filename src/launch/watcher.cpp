@@ -59,7 +59,7 @@ void watch_by_thread(int keep,
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   if (!started) return;
-  watch.release();  // the thread's
+  static_cast<void>(watch.release());  // the thread's
   armed->acquire();
 }
 
