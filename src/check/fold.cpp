@@ -96,6 +96,7 @@ std::string in_ranges(const Line& from, const Line& next, const Line& to) {
 
 std::vector<Event> folded(const std::vector<Event>& events) {
   std::vector<Line> lines;
+  lines.reserve(events.size());
   for (const Event& event : events) lines.push_back(line_of(event));
   std::vector<Event> out;
   for (std::size_t at = 0; at < lines.size();) {
