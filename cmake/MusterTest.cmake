@@ -12,6 +12,10 @@
 # Each TEST becomes one test of ctest, so a skipped one is shown as skipped and the count is honest.
 # Tests labelled `soak` are left out of ./dev test and run by ./dev soak.
 #
+#   muster_test_objects(name SOURCES a_test.cpp LIBS muster::check)
+#
+# compiles sources that several programs link, by $<TARGET_OBJECTS:name> among their SOURCES.
+#
 #   muster_command_test(tutorial_04 COMMAND 04_barrier -n 4 LABELS tutorial
 #     [TIMEOUT 60] [SERIAL] [EXIT_CODE 2] [MATCHES "regular expression"] [ENVIRONMENT ...])
 #
@@ -60,6 +64,13 @@ endif()
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${properties})
 endfunction()
 
+function(muster_test_objects name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
+  add_library(${name} OBJECT ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBS} muster_internal GTest::gtest)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+endfunction()
+
 function(muster_command_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT;EXIT_CODE;MATCHES" "COMMAND;LABELS;ENVIRONMENT")
   if(NOT arg_COMMAND OR NOT arg_LABELS)
@@ -103,6 +114,7 @@ function(muster_header_tests name)
     list(APPEND sources ${source})
   endforeach()
   add_library(${name} OBJECT ${sources})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(${name} PRIVATE ${arg_LIBS} muster_flags)
   if(arg_CUDA)
     # To PTX and for one architecture: what a header lacks does not depend on what follows.

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "bench/capture.hpp"
+#include "bench/system_error.hpp"
 
 namespace muster::bench {
 
@@ -29,10 +30,6 @@ using Clock = std::chrono::steady_clock;
 
 // Loading CUDA and other libraries, joining processes.
 constexpr std::chrono::seconds time_to_list{60};
-
-Error system_error(const char* call) {
-  return Error{ErrorCode::system, fmt::format("{}: {}", call, std::strerror(errno))};
-}
 
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields;

@@ -10,15 +10,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "bench/capture.hpp"
+#include "bench/system_error.hpp"
 #include "launch/binding.hpp"
 #include "launch/environment.hpp"
 
@@ -27,10 +26,6 @@ namespace muster::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-Error system_error(const char* call) {
-  return Error{ErrorCode::system, fmt::format("{}: {}", call, std::strerror(errno))};
-}
 
 // The status of the child, or nothing if it still runs after `limit`.
 std::optional<int> status_within(pid_t child, std::chrono::milliseconds limit) {

@@ -17,7 +17,7 @@ namespace muster::check::engine {
 namespace {
 
 constexpr std::size_t most_polls = 64;  // of a loop; more are not recognised again
-constexpr std::size_t ways = 8;         // places for a glance
+constexpr std::size_t places = 8;       // places for a glance
 constexpr std::uint32_t glances_at_once = 64;
 constexpr std::uint64_t fewer_rounds = 200;
 
@@ -97,9 +97,9 @@ void Execution::answer_again(Thread& self) {
 void Execution::look(Thread& self, std::uint64_t what, Where where) {
   if (unwinding_ || self.is_setup) return;
   const std::uint64_t key = mixed(what, place_of(where)) | 1U;
-  Glance* const set = &self.glances[key % (self.glances.size() / ways) * ways];
-  Glance* const known = std::find_if(set, set + ways, [&](Glance& g) { return g.key == key; });
-  Glance& glance = known != set + ways ? *known : set[(key >> 32U) % ways];
+  Glance* const set = &self.glances[key % (self.glances.size() / places) * places];
+  Glance* const known = std::find_if(set, set + places, [&](Glance& g) { return g.key == key; });
+  Glance& glance = known != set + places ? *known : set[(key >> 32U) % places];
   if (glance.key != key || glance.changes != changes_here_) {
     glance = {key, changes_here_, 1};
     return;

@@ -18,7 +18,7 @@
 namespace muster::cli {
 namespace {
 
-[[noreturn]] void cannot_run(const std::string& program, const std::string& why) {
+[[noreturn]] void refuse(const std::string& program, const std::string& why) {
   throw UsageError(fmt::format("cannot run '{}': {}", program, why));
 }
 
@@ -32,15 +32,15 @@ bool holds_mark(std::string_view file) {
 
 void require_check_program(const std::string& program) {
   struct stat info {};
-  if (stat(program.c_str(), &info) != 0) cannot_run(program, std::strerror(errno));
-  if (!S_ISREG(info.st_mode)) cannot_run(program, "it is no regular file");
-  if (access(program.c_str(), X_OK) != 0) cannot_run(program, "it is not executable");
+  if (stat(program.c_str(), &info) != 0) refuse(program, std::strerror(errno));
+  if (!S_ISREG(info.st_mode)) refuse(program, "it is no regular file");
+  if (access(program.c_str(), X_OK) != 0) refuse(program, "it is not executable");
   const Fd file(open(program.c_str(), O_RDONLY | O_CLOEXEC));
   const auto bytes = static_cast<std::size_t>(info.st_size);
   bool marked = false;
   if (bytes > 0) {
     void* memory = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file.get(), 0);
-    if (memory == MAP_FAILED) cannot_run(program, std::strerror(errno));
+    if (memory == MAP_FAILED) refuse(program, std::strerror(errno));
     marked = holds_mark({static_cast<const char*>(memory), bytes});
     munmap(memory, bytes);
   }
@@ -80,7 +80,7 @@ void run_check_program(const std::string& program) {
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
   execv(program.c_str(), words.data());
-  cannot_run(program, std::strerror(errno));
+  refuse(program, std::strerror(errno));
 }
 
 }  // namespace muster::cli

@@ -135,10 +135,10 @@ NvLinks Management::links_of(int index) const {
                                                        &is_active) != 0)
       break;
     if (is_active == 0) continue;
-    unsigned version = 0;
+    unsigned nvlink = 0;
     library_.call<int(void*, unsigned, unsigned*)>("nvmlDeviceGetNvLinkVersion", handle, link,
-                                                   &version);
-    links.version = text_of_version(version);
+                                                   &nvlink);
+    links.version = text_of_version(nvlink);
     unsigned remote = remote_is_gpu;
     library_.call<int(void*, unsigned, unsigned*)>("nvmlDeviceGetNvLinkRemoteDeviceType", handle,
                                                    link, &remote);

@@ -42,14 +42,13 @@ Section peers_section() {
     section.findings.push_back(yes_or_no("mpi", "mpirun is not on the PATH"));
     return section;
   }
-  const std::string version = version_of(*mpirun);
-  if (version.empty()) {
+  const std::string says = version_of(*mpirun);
+  if (says.empty()) {
     section.findings.push_back(yes_or_no("mpi", *mpirun + " --version says nothing"));
     return section;
   }
-  section.findings.push_back({"mpi",
-                              {{"version", version}, {"path", *mpirun}},
-                              fmt::format("{} at {}", version, *mpirun)});
+  section.findings.push_back(
+      {"mpi", {{"version", says}, {"path", *mpirun}}, fmt::format("{} at {}", says, *mpirun)});
   return section;
 }
 

@@ -13,7 +13,7 @@
 namespace muster::launcher {
 namespace {
 
-constexpr const char* joined = "MUSTER_JOINED";
+constexpr const char* joined_variable = "MUSTER_JOINED";
 constexpr const char* chosen = "MUSTER_LAUNCHER";
 constexpr std::string_view nobody = "none";
 
@@ -28,7 +28,7 @@ std::string entry(const Kind& kind) {
 
 // Has a rank that this launcher started written down that the variables are its own?
 bool is_taken(const Kind& kind, const Lookup& lookup) {
-  const char* marks = lookup(joined);
+  const char* marks = lookup(joined_variable);
   const std::string own = entry(kind);
   if (marks == nullptr || own.empty()) return false;
   return fmt::format(",{},", marks).find(fmt::format(",{},", own)) != std::string::npos;
@@ -123,7 +123,7 @@ std::string joined_mark(const Lookup& lookup) {
 
 void take_from_others() {
   const std::string mark = joined_mark(look_up);
-  if (!mark.empty()) setenv(joined, mark.c_str(), 1);
+  if (!mark.empty()) setenv(joined_variable, mark.c_str(), 1);
 }
 
 void hide_from_children() {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 
@@ -11,18 +10,13 @@
 #include <cstring>
 #include <system_error>
 
+#include "launch/epoll.hpp"
+
 namespace muster::launcher {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{64} << 10U;
 constexpr std::uint32_t wake_index = ~0U;
-
-void watch(int epoll, int fd, std::uint32_t index) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u32 = index;
-  epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
-}
 
 void ring(int event_fd) {
   const std::uint64_t one = 1;

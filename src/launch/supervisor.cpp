@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <utility>
+
+#include "launch/epoll.hpp"
 
 namespace muster::launcher {
 namespace {
@@ -24,13 +25,6 @@ constexpr int longest_blind = 100;  // milliseconds between two looks at ranks w
 // What an event belongs to; below these, a rank.
 constexpr std::uint32_t signals_event = ~0U;
 constexpr std::uint32_t relay_event = ~0U - 1;
-
-void watch(int epoll, int fd, std::uint32_t what) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u32 = what;
-  epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
-}
 
 std::string seconds(std::chrono::milliseconds time) {
   return fmt::format("{:g} s", std::chrono::duration<double>(time).count());

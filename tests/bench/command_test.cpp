@@ -1,9 +1,7 @@
 // `muster bench` from outside: its rows, its JSON, its exit codes. No time is judged here.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -12,29 +10,16 @@
 #include <utility>
 #include <vector>
 
+#include "ended.hpp"
+
 namespace {
 
-struct Ended {
-  int status = -1;
-  std::string output;  // stdout and stderr
-};
+using muster::bench::Ended;
+using muster::bench::has;
+using muster::bench::run_to_end;
 
 Ended bench(const std::string& arguments, const std::string& environment = "") {
-  const std::string command =
-      environment + " '" MUSTER_PROGRAM "' bench " + arguments + " 2>&1 </dev/null";
-  Ended ended;
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return ended;
-  std::array<char, 4096> piece{};
-  std::size_t n = 0;
-  while ((n = fread(piece.data(), 1, piece.size(), pipe)) > 0) ended.output.append(piece.data(), n);
-  const int status = pclose(pipe);
-  ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return ended;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
+  return run_to_end(environment + " '" MUSTER_PROGRAM "' bench " + arguments);
 }
 
 const std::string tiny = "--calls 20 --repeat 2 --rounds 2 ";

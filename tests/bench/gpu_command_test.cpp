@@ -1,11 +1,8 @@
 // `muster bench --fabric gpu` from outside, where there is no GPU: what it says without the
 // programs that measure, and that it tabulates what stand-ins for them answer.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -13,18 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "ended.hpp"
+
 namespace {
 
+using muster::bench::Ended;
+using muster::bench::has;
+using muster::bench::run_to_end;
 namespace fs = std::filesystem;
-
-struct Ended {
-  int status = -1;
-  std::string output;  // stdout and stderr
-};
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // A directory with muster and nothing beside it but the stand-ins that a test asks for.
 class BenchGpu : public testing::Test {
@@ -41,18 +34,7 @@ class BenchGpu : public testing::Test {
 
   [[nodiscard]] Ended bench(const std::string& arguments,
                             const std::string& environment = "") const {
-    const std::string command = environment + " '" + (place_ / "muster").string() + "' bench " +
-                                arguments + " 2>&1 </dev/null";
-    Ended ended;
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) return ended;
-    std::array<char, 4096> piece{};
-    std::size_t n = 0;
-    while ((n = fread(piece.data(), 1, piece.size(), pipe)) > 0)
-      ended.output.append(piece.data(), n);
-    const int status = pclose(pipe);
-    ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return ended;
+    return run_to_end(environment + " '" + (place_ / "muster").string() + "' bench " + arguments);
   }
 
   [[nodiscard]] std::string directory() const { return place_.string(); }
@@ -200,27 +182,28 @@ TEST_F(BenchGpu, NothingIsLeftRunning) {
   }
 }
 
-struct Wrong {
+struct Refused {
   const char* arguments;
   const char* says;
 };
 
 TEST_F(BenchGpu, WhatCannotBeMeantIsAClearErrorAndExitsWith2) {
-  for (const Wrong& wrong :
-       {Wrong{"--fabric tin barrier", "tin"}, Wrong{"--fabric gpu", "A topic (barrier"},
-        Wrong{"--fabric gpu remote_add", "remote_add is not measured on gpu, but on host"},
-        Wrong{"--fabric gpu barrier -n 4", "barrier on gpu chooses its ranks itself"},
-        Wrong{"--fabric gpu barrier --threads", "--threads"},
-        Wrong{"--fabric gpu barrier --peer mpi", "beside mpi; there are: cas, nccl"},
-        Wrong{"--fabric gpu packet --peer nccl", "there are: none"},
-        Wrong{"--fabric gpu grid -n 2", "-n"}, Wrong{"--fabric gpu barrier --sizes 8", "--sizes"},
-        Wrong{"--fabric gpu packet --sizes 100", "'100' is not a multiple of 1K from 1K to 128K"},
-        Wrong{"--fabric gpu packet --sizes 262144", "'262144' is not a multiple of 1K"},
-        Wrong{"--fabric gpu packet --sizes 1K:256K", "'256K' is not a multiple of 1K"},
-        Wrong{"--fabric gpu packet --sizes huge", "'huge' is not a size"},
-        Wrong{"--fabric gpu put --sizes 24", "'24' is not a multiple of 16 from 16 to 1G"},
-        Wrong{"--fabric gpu put --sizes 0", "'0' is not a multiple of 16"},
-        Wrong{"--fabric gpu put --json /nonexistent/x", "/nonexistent/x"}}) {
+  for (const Refused& wrong :
+       {Refused{"--fabric tin barrier", "tin"}, Refused{"--fabric gpu", "A topic (barrier"},
+        Refused{"--fabric gpu remote_add", "remote_add is not measured on gpu, but on host"},
+        Refused{"--fabric gpu barrier -n 4", "barrier on gpu chooses its ranks itself"},
+        Refused{"--fabric gpu barrier --threads", "--threads"},
+        Refused{"--fabric gpu barrier --peer mpi", "beside mpi; there are: cas, nccl"},
+        Refused{"--fabric gpu packet --peer nccl", "there are: none"},
+        Refused{"--fabric gpu grid -n 2", "-n"},
+        Refused{"--fabric gpu barrier --sizes 8", "--sizes"},
+        Refused{"--fabric gpu packet --sizes 100", "'100' is not a multiple of 1K from 1K to 128K"},
+        Refused{"--fabric gpu packet --sizes 262144", "'262144' is not a multiple of 1K"},
+        Refused{"--fabric gpu packet --sizes 1K:256K", "'256K' is not a multiple of 1K"},
+        Refused{"--fabric gpu packet --sizes huge", "'huge' is not a size"},
+        Refused{"--fabric gpu put --sizes 24", "'24' is not a multiple of 16 from 16 to 1G"},
+        Refused{"--fabric gpu put --sizes 0", "'0' is not a multiple of 16"},
+        Refused{"--fabric gpu put --json /nonexistent/x", "/nonexistent/x"}}) {
     const Ended ended = bench(wrong.arguments);
     EXPECT_EQ(ended.status, 2) << wrong.arguments << ended.output;
     EXPECT_TRUE(has(ended.output, wrong.says)) << wrong.arguments << ended.output;

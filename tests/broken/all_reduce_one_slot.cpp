@@ -5,7 +5,7 @@
 #include "../../examples/kernels/all_reduce.hpp"
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::all_reduce_one_slot {
 namespace {
 
 constexpr std::int64_t columns = 2;
@@ -22,4 +22,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t lanes) {
 
 MUSTER_BROKEN(all_reduce_one_slot, race, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::all_reduce_one_slot

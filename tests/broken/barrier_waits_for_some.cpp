@@ -3,7 +3,7 @@
 // The checker must say: stale pass, with at least 3 ranks.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::barrier_waits_for_some {
 namespace {
 
 template <bool fixed>
@@ -33,4 +33,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(barrier_waits_for_some, stale_pass, .ranks = 3, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::barrier_waits_for_some

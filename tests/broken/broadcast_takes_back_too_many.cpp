@@ -4,7 +4,7 @@
 // The checker must say: credits. (Then deadlock.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::broadcast_takes_back_too_many {
 namespace {
 
 template <bool fixed>
@@ -45,4 +45,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(broadcast_takes_back_too_many, credits, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::broadcast_takes_back_too_many

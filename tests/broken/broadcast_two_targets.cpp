@@ -4,7 +4,7 @@
 // The checker must say: race, with at least 3 calls.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::broadcast_two_targets {
 namespace {
 
 // Rank 0 sends to all; `targets` alternate from call to call. The readers may tell the root that
@@ -55,4 +55,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(broadcast_two_targets, race, .ranks = 2, .calls = 3)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::broadcast_two_targets

@@ -3,7 +3,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::broadcast_without_read_complete {
 namespace {
 
 // Rank 0 sends to all; `targets` alternate from call to call. The readers may tell the root that
@@ -54,4 +54,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(broadcast_without_read_complete, race, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::broadcast_without_read_complete

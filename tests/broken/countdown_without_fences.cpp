@@ -4,7 +4,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::countdown_without_fences {
 namespace {
 
 // Adds 1 to the own cells and takes 1 at the peers; who finds a cell at 0 or below has been
@@ -49,4 +49,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(countdown_without_fences, race, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::countdown_without_fences

@@ -6,7 +6,7 @@
 // correct.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::counter_barrier_without_flush {
 namespace {
 
 template <bool fixed>
@@ -36,4 +36,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(counter_barrier_without_flush, race, .ranks = 3, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::counter_barrier_without_flush

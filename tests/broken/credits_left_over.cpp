@@ -4,7 +4,7 @@
 // The checker must say: credits.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::credits_left_over {
 namespace {
 
 template <bool fixed>
@@ -35,4 +35,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(credits_left_over, credits, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::credits_left_over

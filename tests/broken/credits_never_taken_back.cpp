@@ -5,7 +5,7 @@
 // credits).
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::credits_never_taken_back {
 namespace {
 
 template <bool fixed>
@@ -36,4 +36,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(credits_never_taken_back, stale_pass, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::credits_never_taken_back

@@ -4,7 +4,7 @@
 // The checker must say: stale pass.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::credits_one_too_few {
 namespace {
 
 template <bool fixed>
@@ -36,4 +36,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(credits_one_too_few, stale_pass, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::credits_one_too_few

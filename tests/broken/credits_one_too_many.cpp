@@ -4,7 +4,7 @@
 // The checker must say: credits. (Then deadlock.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::credits_one_too_many {
 namespace {
 
 template <bool fixed>
@@ -35,4 +35,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(credits_one_too_many, credits, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::credits_one_too_many

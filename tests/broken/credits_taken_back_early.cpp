@@ -5,7 +5,7 @@
 // The checker must say: credits.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::credits_taken_back_early {
 namespace {
 
 template <bool fixed>
@@ -40,4 +40,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(credits_taken_back_early, credits, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::credits_taken_back_early

@@ -3,7 +3,7 @@
 // The checker must say: divergence.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::different_calls {
 namespace {
 
 template <bool fixed>
@@ -19,4 +19,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(different_calls, divergence, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::different_calls

@@ -4,7 +4,7 @@
 // The checker must say: divergence.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::different_set_up {
 namespace {
 
 template <bool fixed>
@@ -31,4 +31,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(different_set_up, divergence, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::different_set_up

@@ -4,7 +4,7 @@
 // The checker must say: race, on rdma, with at least 4 ranks. (On direct it is correct.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::dissemination_without_flush {
 namespace {
 
 template <bool fixed>
@@ -35,4 +35,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(dissemination_without_flush, race, .ranks = 4, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::dissemination_without_flush

@@ -5,7 +5,7 @@
 // The checker must say: divergence.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::early_return_past_converge {
 namespace {
 
 template <bool fixed>
@@ -28,4 +28,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(early_return_past_converge, divergence, .ranks = 2, .calls = 1, .threads = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::early_return_past_converge

@@ -4,7 +4,7 @@
 // The checker must say: credits. (Then stale pass and deadlock.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::epilogue_on_several_lanes {
 namespace {
 
 template <bool fixed>
@@ -38,4 +38,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t lanes) {
 
 MUSTER_BROKEN(epilogue_on_several_lanes, credits, .ranks = 2, .calls = 2, .lanes = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::epilogue_on_several_lanes

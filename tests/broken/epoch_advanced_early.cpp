@@ -4,7 +4,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::epoch_advanced_early {
 namespace {
 
 template <bool fixed>
@@ -34,4 +34,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(epoch_advanced_early, race, .ranks = 2, .calls = 1, .threads = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::epoch_advanced_early

@@ -4,7 +4,7 @@
 // The checker must say: stale pass, where it lets a wait expire.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::epoch_kept_after_expiry {
 namespace {
 
 template <bool fixed>
@@ -37,4 +37,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN_EXPIRING(epoch_kept_after_expiry, stale_pass, 1, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::epoch_kept_after_expiry

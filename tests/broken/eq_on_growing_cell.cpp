@@ -4,7 +4,7 @@
 // The checker must say: deadlock.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::eq_on_growing_cell {
 namespace {
 
 template <bool fixed>
@@ -30,4 +30,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(eq_on_growing_cell, deadlock, .ranks = 3, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::eq_on_growing_cell

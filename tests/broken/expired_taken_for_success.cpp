@@ -3,7 +3,7 @@
 // The checker must say: race, where it lets a wait expire.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::expired_taken_for_success {
 namespace {
 
 template <bool fixed>
@@ -28,4 +28,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN_EXPIRING(expired_taken_for_success, race, 1, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::expired_taken_for_success

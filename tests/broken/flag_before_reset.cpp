@@ -5,7 +5,7 @@
 // deadlock.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::flag_before_reset {
 namespace {
 
 template <bool fixed>
@@ -41,4 +41,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(flag_before_reset, clobber, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::flag_before_reset

@@ -5,7 +5,7 @@
 // The checker must say: race, with at least 3 calls.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::flag_wraps {
 namespace {
 
 template <bool fixed>
@@ -39,4 +39,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(flag_wraps, race, .ranks = 2, .calls = 3)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::flag_wraps

@@ -4,7 +4,7 @@
 // The checker must say: deadlock.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::ge_after_self_clearing {
 namespace {
 
 template <bool fixed>
@@ -34,4 +34,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(ge_after_self_clearing, deadlock, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::ge_after_self_clearing

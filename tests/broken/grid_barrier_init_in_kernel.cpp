@@ -5,7 +5,7 @@
 // The checker must say: clobber. (And, where the set wins, everybody waits: deadlock.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::grid_barrier_init_in_kernel {
 namespace {
 
 // The lanes of one rank meet at one cell.
@@ -38,4 +38,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t lanes) {
 
 MUSTER_BROKEN(grid_barrier_init_in_kernel, clobber, .ranks = 1, .calls = 1, .lanes = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::grid_barrier_init_in_kernel

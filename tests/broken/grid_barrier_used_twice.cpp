@@ -4,7 +4,7 @@
 // The checker must say: stale pass.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::grid_barrier_used_twice {
 namespace {
 
 // The lanes of one rank meet at one cell.
@@ -36,4 +36,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t lanes) {
 // Ranks do not matter: the lanes of each rank meet among themselves.
 MUSTER_BROKEN(grid_barrier_used_twice, stale_pass, .ranks = 1, .calls = 2, .lanes = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::grid_barrier_used_twice

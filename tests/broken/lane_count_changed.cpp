@@ -6,7 +6,7 @@
 // The checker must say: race, with at least 3 lanes.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::lane_count_changed {
 namespace {
 
 template <bool fixed, class F>
@@ -49,4 +49,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t lanes) {
 
 MUSTER_BROKEN(lane_count_changed, race, .ranks = 2, .calls = 2, .lanes = 3)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::lane_count_changed

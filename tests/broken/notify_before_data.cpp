@@ -3,7 +3,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::notify_before_data {
 namespace {
 
 template <bool fixed>
@@ -30,4 +30,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(notify_before_data, race, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::notify_before_data

@@ -4,7 +4,7 @@
 // The checker must say: credits with one call, stale pass with two.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::notify_once_per_thread {
 namespace {
 
 // Unlike for_each_peer, all peers by the calling thread.
@@ -47,4 +47,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 MUSTER_BROKEN(notify_once_per_thread, credits, .ranks = 2, .calls = 1, .threads = 2)
 MUSTER_BROKEN(notify_once_per_thread_twice, stale_pass, .ranks = 2, .calls = 2, .threads = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::notify_once_per_thread

@@ -4,7 +4,7 @@
 // The checker must say: clobber, on rdma. (On direct notifies take effect at issue.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::notify_to_third_rank {
 namespace {
 
 template <bool fixed>
@@ -32,4 +32,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(notify_to_third_rank, clobber, .ranks = 3, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::notify_to_third_rank

@@ -5,7 +5,7 @@
 // The checker must say: race, on rdma. (On direct they take effect at issue, one after the other.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::one_counter_for_put_signals {
 namespace {
 
 template <bool fixed>
@@ -33,4 +33,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(one_counter_for_put_signals, race, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::one_counter_for_put_signals

@@ -5,7 +5,7 @@
 // that lane 0's put has taken effect.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::other_lane_in_flight {
 namespace {
 
 template <bool fixed>
@@ -39,4 +39,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t lanes) {
 
 MUSTER_BROKEN(other_lane_in_flight, race, .ranks = 2, .calls = 1, .lanes = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::other_lane_in_flight

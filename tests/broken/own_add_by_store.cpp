@@ -4,7 +4,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::own_add_by_store {
 namespace {
 
 template <bool fixed>
@@ -30,4 +30,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(own_add_by_store, race, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::own_add_by_store

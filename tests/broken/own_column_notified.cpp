@@ -4,7 +4,7 @@
 // The checker must say: deadlock.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::own_column_notified {
 namespace {
 
 template <bool fixed>
@@ -37,4 +37,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(own_column_notified, deadlock, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::own_column_notified

@@ -4,7 +4,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::own_notify_seen_late {
 namespace {
 
 template <bool fixed>
@@ -31,4 +31,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t lanes) {
 
 MUSTER_BROKEN(own_notify_seen_late, race, .ranks = 2, .calls = 1, .lanes = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::own_notify_seen_late

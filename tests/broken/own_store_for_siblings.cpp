@@ -4,7 +4,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::own_store_for_siblings {
 namespace {
 
 template <bool fixed>
@@ -21,4 +21,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(own_store_for_siblings, race, .ranks = 2, .calls = 1, .threads = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::own_store_for_siblings

@@ -5,7 +5,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::packet_flag_repeats {
 namespace {
 
 template <bool fixed>
@@ -36,4 +36,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(packet_flag_repeats, race, .ranks = 2, .calls = 3)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::packet_flag_repeats

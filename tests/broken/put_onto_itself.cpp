@@ -4,7 +4,7 @@
 // The checker must say: contract.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::put_onto_itself {
 namespace {
 
 template <bool fixed>
@@ -28,4 +28,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(put_onto_itself, contract, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::put_onto_itself

@@ -4,7 +4,7 @@
 // The checker must say: clobber, on rdma. (On direct the put_signal takes effect at issue.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::put_signal_deposit_not_carried {
 namespace {
 
 template <bool fixed>
@@ -33,4 +33,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(put_signal_deposit_not_carried, clobber, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::put_signal_deposit_not_carried

@@ -4,7 +4,7 @@
 // The checker must say: clobber, on rdma. (On direct they take effect at issue.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::put_signals_unordered {
 namespace {
 
 template <bool fixed>
@@ -30,4 +30,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(put_signals_unordered, clobber, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::put_signals_unordered

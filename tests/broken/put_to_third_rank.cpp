@@ -4,7 +4,7 @@
 // The checker must say: race, on rdma. (On direct a release carries every earlier transfer.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::put_to_third_rank {
 namespace {
 
 template <bool fixed>
@@ -37,4 +37,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(put_to_third_rank, race, .ranks = 3, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::put_to_third_rank

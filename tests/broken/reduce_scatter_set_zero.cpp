@@ -5,7 +5,7 @@
 // deadlock.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::reduce_scatter_set_zero {
 namespace {
 
 // Each call has a sum of its own, so that only the cells can go wrong.
@@ -44,4 +44,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(reduce_scatter_set_zero, clobber, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::reduce_scatter_set_zero

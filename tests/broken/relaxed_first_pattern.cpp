@@ -6,7 +6,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::relaxed_first_pattern {
 namespace {
 
 template <bool fixed>
@@ -29,4 +29,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(relaxed_first_pattern, race, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::relaxed_first_pattern

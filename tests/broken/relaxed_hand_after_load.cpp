@@ -3,7 +3,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::relaxed_hand_after_load {
 namespace {
 
 template <bool fixed>
@@ -26,4 +26,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(relaxed_hand_after_load, race, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::relaxed_hand_after_load

@@ -5,7 +5,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::ring_one_slot_too_shallow {
 namespace {
 
 template <bool fixed>
@@ -44,4 +44,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(ring_one_slot_too_shallow, race, .ranks = 2, .calls = 4)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::ring_one_slot_too_shallow

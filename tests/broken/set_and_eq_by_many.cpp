@@ -4,7 +4,7 @@
 // The checker must say: clobber.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::set_and_eq_by_many {
 namespace {
 
 template <bool fixed>
@@ -32,4 +32,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(set_and_eq_by_many, clobber, .ranks = 3, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::set_and_eq_by_many

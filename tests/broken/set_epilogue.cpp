@@ -5,7 +5,7 @@
 // deadlock.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::set_epilogue {
 namespace {
 
 template <bool fixed>
@@ -37,4 +37,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(set_epilogue, clobber, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::set_epilogue

@@ -4,7 +4,7 @@
 // The checker must say: clobber. (Where it is wiped, its waiter waits for ever: deadlock.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::signals_zeroed_by_kernel {
 namespace {
 
 template <bool fixed>
@@ -30,4 +30,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(signals_zeroed_by_kernel, clobber, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::signals_zeroed_by_kernel

@@ -6,7 +6,7 @@
 // The checker must say: race, with at least 3 lanes.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::slots_by_tile {
 namespace {
 
 constexpr std::uint32_t slots = 4;
@@ -35,4 +35,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t lanes) {
 
 MUSTER_BROKEN(slots_by_tile, race, .ranks = 2, .calls = 1, .lanes = 3)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::slots_by_tile

@@ -3,7 +3,7 @@
 // The checker must say: race. (Asynchronous transfers are in flight on direct too.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::source_reused_before_flush {
 namespace {
 
 template <bool fixed>
@@ -24,4 +24,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(source_reused_before_flush, race, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::source_reused_before_flush

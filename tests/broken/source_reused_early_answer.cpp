@@ -5,7 +5,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::source_reused_early_answer {
 namespace {
 
 template <bool fixed>
@@ -36,4 +36,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(source_reused_early_answer, race, .ranks = 3, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::source_reused_early_answer

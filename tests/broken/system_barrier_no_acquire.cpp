@@ -4,7 +4,7 @@
 // The checker must say: race (the neighbour's value is read unordered with its store).
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::system_barrier_no_acquire {
 namespace {
 
 // All lanes of all ranks meet: each adds to a cell of every rank, its own included.
@@ -56,4 +56,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t lanes) {
 
 MUSTER_BROKEN(system_barrier_no_acquire, race, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::system_barrier_no_acquire

@@ -3,7 +3,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::system_barrier_no_release {
 namespace {
 
 // All lanes of all ranks meet: each adds to a cell of every rank, its own included.
@@ -55,4 +55,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t lanes) {
 
 MUSTER_BROKEN(system_barrier_no_release, race, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::system_barrier_no_release

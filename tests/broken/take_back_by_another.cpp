@@ -4,7 +4,7 @@
 // The checker must say: credits.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::take_back_by_another {
 namespace {
 
 template <bool fixed>
@@ -35,4 +35,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(take_back_by_another, credits, .ranks = 2, .calls = 1, .threads = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::take_back_by_another

@@ -4,7 +4,7 @@
 // The checker must say: stale pass, on rdma. (On direct the take-back takes effect at issue.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::take_back_in_flight {
 namespace {
 
 template <bool fixed>
@@ -40,4 +40,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(take_back_in_flight, stale_pass, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::take_back_in_flight

@@ -5,7 +5,7 @@
 // The checker must say: stale pass.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::take_back_next_call {
 namespace {
 
 template <bool fixed>
@@ -38,4 +38,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(take_back_next_call, stale_pass, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::take_back_next_call

@@ -4,7 +4,7 @@
 // The checker must say: stale pass.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::two_barriers_on_one_row {
 namespace {
 
 template <bool fixed>
@@ -31,4 +31,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(two_barriers_on_one_row, stale_pass, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::two_barriers_on_one_row

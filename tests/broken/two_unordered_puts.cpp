@@ -5,7 +5,7 @@
 // The checker must say: race, on rdma. (On direct transfers take effect at issue.)
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::two_unordered_puts {
 namespace {
 
 template <bool fixed>
@@ -31,4 +31,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(two_unordered_puts, race, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::two_unordered_puts

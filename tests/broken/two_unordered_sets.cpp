@@ -4,7 +4,7 @@
 // The checker must say: clobber.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::two_unordered_sets {
 namespace {
 
 template <bool fixed>
@@ -22,4 +22,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(two_unordered_sets, clobber, .ranks = 3, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::two_unordered_sets

@@ -4,7 +4,7 @@
 // The checker must say: clobber.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::update_after_cleaning {
 namespace {
 
 template <bool fixed>
@@ -28,4 +28,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(update_after_cleaning, clobber, .ranks = 3, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::update_after_cleaning

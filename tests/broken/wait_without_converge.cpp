@@ -4,7 +4,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::wait_without_converge {
 namespace {
 
 template <bool fixed>
@@ -30,4 +30,4 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(wait_without_converge, race, .ranks = 2, .calls = 1, .threads = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::wait_without_converge

@@ -10,7 +10,7 @@ namespace {
 
 using Element = model::Ref<int>;
 
-// Read and written while its expression lasts,
+// ReadAt and written while its expression lasts,
 static_assert(std::is_convertible_v<Element, int> && std::is_convertible_v<Element, long>);
 static_assert(std::is_assignable_v<Element, int> && std::is_assignable_v<Element, Element>);
 // and not through a name, for that would be later than on a host, or on another object.
@@ -31,10 +31,10 @@ concept Ranges = requires(T view) {
 };
 static_assert(!Ranges<model::View<int>>);
 
-enum class Read { before_the_wait, after_the_wait };
+enum class ReadAt { before_the_wait, after_the_wait };
 
 // Rank 0 stores and tells; rank 1 reads what was stored, before or after it has been told.
-Program told_then_read(Read when) {
+Program told_then_read(ReadAt when) {
   return [when](model::Team& team) {
     const auto data = *team.window<int>({1}, "data");
     const Signals ready = *team.signals(1);
@@ -45,17 +45,17 @@ Program told_then_read(Read when) {
         return;
       }
       auto view = fabric.local(data);
-      const int early = when == Read::before_the_wait ? int(view[0]) : 7;
+      const int early = when == ReadAt::before_the_wait ? int(view[0]) : 7;
       if (fabric.wait(ready[0], Compare::ge, 1) != WaitStatus::ok) return;
-      const int late = when == Read::after_the_wait ? int(view[0]) : 7;
+      const int late = when == ReadAt::after_the_wait ? int(view[0]) : 7;
       expect(fabric, early == 7 && late == 7, "the value");
     });
   };
 }
 
 TEST(Views, AnElementIsReadWhereItsTypeIsNamed) {
-  EXPECT_FINDS(explore(options_for(2), told_then_read(Read::before_the_wait)), race);
-  EXPECT_VERDICT(explore(options_for(2), told_then_read(Read::after_the_wait)), certified);
+  EXPECT_FINDS(explore(options_for(2), told_then_read(ReadAt::before_the_wait)), race);
+  EXPECT_VERDICT(explore(options_for(2), told_then_read(ReadAt::after_the_wait)), certified);
 }
 
 // Each kind of access in an expression is recorded, and computes what a host computes.

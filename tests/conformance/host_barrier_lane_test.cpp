@@ -1,7 +1,7 @@
 #include "conformance/barrier_lane_bodies.hpp"
 #include "conformance/host_runner.hpp"
 
-int main(int argc, char** argv) {
-  using namespace muster;
-  return conformance::run_host_cases(conformance::barrier_lane_cases<Team>(), argc, argv);
-}
+namespace muster::conformance {
+[[maybe_unused]] const bool host_barrier_lane_cases =
+    add_host_cases("barrier_lane", barrier_lane_cases<Team>());
+}  // namespace muster::conformance

@@ -1,7 +1,6 @@
 #include "conformance/barrier_bodies.hpp"
 #include "conformance/host_runner.hpp"
 
-int main(int argc, char** argv) {
-  using namespace muster;
-  return conformance::run_host_cases(conformance::barrier_cases<Team>(), argc, argv);
-}
+namespace muster::conformance {
+[[maybe_unused]] const bool host_barrier_cases = add_host_cases("barrier", barrier_cases<Team>());
+}  // namespace muster::conformance

@@ -1,7 +1,6 @@
 #include "conformance/host_runner.hpp"
 #include "conformance/packet_bodies.hpp"
 
-int main(int argc, char** argv) {
-  using namespace muster;
-  return conformance::run_host_cases(conformance::packet_cases<Team>(), argc, argv);
-}
+namespace muster::conformance {
+[[maybe_unused]] const bool host_packet_cases = add_host_cases("packet", packet_cases<Team>());
+}  // namespace muster::conformance

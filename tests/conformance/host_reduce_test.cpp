@@ -1,7 +1,6 @@
 #include "conformance/host_runner.hpp"
 #include "conformance/reduce_bodies.hpp"
 
-int main(int argc, char** argv) {
-  using namespace muster;
-  return conformance::run_host_cases(conformance::reduce_cases<Team>(), argc, argv);
-}
+namespace muster::conformance {
+[[maybe_unused]] const bool host_reduce_cases = add_host_cases("reduce", reduce_cases<Team>());
+}  // namespace muster::conformance

@@ -1,7 +1,7 @@
 #include "conformance/host_runner.hpp"
 #include "conformance/remote_add_bodies.hpp"
 
-int main(int argc, char** argv) {
-  using namespace muster;
-  return conformance::run_host_cases(conformance::remote_add_cases<Team>(), argc, argv);
-}
+namespace muster::conformance {
+[[maybe_unused]] const bool host_remote_add_cases =
+    add_host_cases("remote_add", remote_add_cases<Team>());
+}  // namespace muster::conformance

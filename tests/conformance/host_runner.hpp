@@ -1,6 +1,7 @@
 // Runs conformance cases on the host fabric: each one on threads and on processes, at its sizes.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "conformance/cases.hpp"
@@ -10,8 +11,12 @@ namespace muster::conformance {
 
 using HostCases = std::vector<Case<Team>>;
 
-// The main of a test program: one GoogleTest test for each case and way of running it, named
-// threads.<case> and processes.<case>.
-int run_host_cases(const HostCases& cases, int argc, char** argv);
+struct HostOptions {
+  bool verify = false;  // with MUSTER_VERIFY=1
+};
+
+// One GoogleTest test for each case and way of running it, named <topic>_threads.<case> and
+// <topic>_processes.<case>. Called while the program's globals are made; true, so that one can hold it.
+bool add_host_cases(const std::string& topic, const HostCases& cases, HostOptions options = {});
 
 }  // namespace muster::conformance

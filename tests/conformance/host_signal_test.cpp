@@ -1,7 +1,6 @@
 #include "conformance/host_runner.hpp"
 #include "conformance/signal_bodies.hpp"
 
-int main(int argc, char** argv) {
-  using namespace muster;
-  return conformance::run_host_cases(conformance::signal_cases<Team>(), argc, argv);
-}
+namespace muster::conformance {
+[[maybe_unused]] const bool host_signal_cases = add_host_cases("signal", signal_cases<Team>());
+}  // namespace muster::conformance

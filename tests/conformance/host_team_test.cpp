@@ -215,22 +215,20 @@ Result<void> one_lane_gives_up(Team& team) {
   return checks.done();
 }
 
+[[maybe_unused]] const bool added =
+    add_host_cases("team",
+                   {{"extents", extents<Team>, Sizes::few},
+                    {"statuses", statuses<Team>, Sizes::few},
+                    {"split_and_close", split_and_close, Sizes::all},
+                    {"overlap", overlap, Sizes::all},
+                    {"parents_failure", parents_failure, Sizes::all},
+                    {"brought_memory", brought_memory, Sizes::all},
+                    {"different_barriers", different_barriers, Sizes::all},
+                    {"one_call_more", one_call_more, Sizes::all},
+                    {"one_lane_gives_up", one_lane_gives_up, Sizes::few},
+                    {"teams_run_out", teams_run_out, Sizes::few},
+                    {"wrong_colour", wrong_colour, Sizes::few}},
+                   {.verify = true});
+
 }  // namespace
 }  // namespace muster::conformance
-
-int main(int argc, char** argv) {
-  setenv("MUSTER_VERIFY", "1", 1);
-  using namespace muster::conformance;
-  return run_host_cases({{"extents", extents<muster::Team>, Sizes::few},
-                         {"statuses", statuses<muster::Team>, Sizes::few},
-                         {"split_and_close", split_and_close, Sizes::all},
-                         {"overlap", overlap, Sizes::all},
-                         {"parents_failure", parents_failure, Sizes::all},
-                         {"brought_memory", brought_memory, Sizes::all},
-                         {"different_barriers", different_barriers, Sizes::all},
-                         {"one_call_more", one_call_more, Sizes::all},
-                         {"one_lane_gives_up", one_lane_gives_up, Sizes::few},
-                         {"teams_run_out", teams_run_out, Sizes::few},
-                         {"wrong_colour", wrong_colour, Sizes::few}},
-                        argc, argv);
-}

@@ -1,7 +1,6 @@
 #include "conformance/host_runner.hpp"
 #include "conformance/tile_bodies.hpp"
 
-int main(int argc, char** argv) {
-  using namespace muster;
-  return conformance::run_host_cases(conformance::tile_cases<Team>(), argc, argv);
-}
+namespace muster::conformance {
+[[maybe_unused]] const bool host_tile_cases = add_host_cases("tile", tile_cases<Team>());
+}  // namespace muster::conformance

@@ -1,7 +1,7 @@
 #include "conformance/host_runner.hpp"
 #include "conformance/transfer_box_bodies.hpp"
 
-int main(int argc, char** argv) {
-  using namespace muster;
-  return conformance::run_host_cases(conformance::transfer_box_cases<Team>(), argc, argv);
-}
+namespace muster::conformance {
+[[maybe_unused]] const bool host_transfer_box_cases =
+    add_host_cases("transfer_box", transfer_box_cases<Team>());
+}  // namespace muster::conformance

@@ -1,7 +1,7 @@
 #include "conformance/host_runner.hpp"
 #include "conformance/transfer_bodies.hpp"
 
-int main(int argc, char** argv) {
-  using namespace muster;
-  return conformance::run_host_cases(conformance::transfer_cases<Team>(), argc, argv);
-}
+namespace muster::conformance {
+[[maybe_unused]] const bool host_transfer_cases =
+    add_host_cases("transfer", transfer_cases<Team>());
+}  // namespace muster::conformance

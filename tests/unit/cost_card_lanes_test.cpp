@@ -16,7 +16,7 @@ using testing::CountingTeam;
 using testing::Event;
 using testing::Op;
 
-constexpr std::uint32_t sizes[] = {1, 2, 3, 4, 5, 8, 9, 16, 17, 64};
+constexpr std::uint32_t rank_counts[] = {1, 2, 3, 4, 5, 8, 9, 16, 17, 64};
 
 std::vector<Event> only(const CountingFabric& fabric, Op op) {
   std::vector<Event> chosen;
@@ -33,7 +33,7 @@ std::size_t first(const CountingFabric& fabric, Op op) {
 }
 
 TEST(CostCard, DisseminationBarrierIsOneNotifyAndOneWaitPerRound) {
-  for (const std::uint32_t ranks : sizes) {
+  for (const std::uint32_t ranks : rank_counts) {
     for (const std::uint32_t rank : {0U, ranks / 2, ranks - 1}) {
       SCOPED_TRACE(::testing::Message() << "rank " << rank << " of " << ranks);
       CountingTeam team(ranks);
@@ -60,7 +60,7 @@ TEST(CostCard, DisseminationBarrierIsOneNotifyAndOneWaitPerRound) {
 // Each round has another peer to each side, so each cell has one writer; a wait comes before the
 // next round's notify, and never after it.
 TEST(CostCard, DisseminationBarrierAlternatesDistinctPeers) {
-  for (const std::uint32_t ranks : sizes) {
+  for (const std::uint32_t ranks : rank_counts) {
     CountingTeam team(ranks);
     CountingFabric fabric(ranks, Rank{ranks / 2});
     const DisseminationBarrier barrier(team);
@@ -183,7 +183,7 @@ TEST(CostCard, GridBarrierKeepsTheLanesThatDoNotRunInStep) {
 }
 
 TEST(CostCard, SystemBarrierIsAnExchangeAndAMeeting) {
-  for (const std::uint32_t ranks : sizes) {
+  for (const std::uint32_t ranks : rank_counts) {
     for (const std::uint32_t lanes : {1U, 3U}) {
       SCOPED_TRACE(::testing::Message() << ranks << " ranks, " << lanes << " lanes");
       CountingTeam team(ranks, 4);
@@ -265,7 +265,7 @@ TEST(CostCard, ScopedLoopsReadAndWriteTheCountersOnce) {
 }
 
 TEST(CostCard, BarrierChoosesByTheNumberOfRanks) {
-  for (const std::uint32_t ranks : sizes) {
+  for (const std::uint32_t ranks : rank_counts) {
     CountingTeam team(ranks);
     const Barrier chosen(team);
     EXPECT_EQ(chosen.algorithm(), BarrierAlgorithm::flat) << "nobody says that cores suffice";

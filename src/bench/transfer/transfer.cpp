@@ -36,7 +36,7 @@ Topic put_topic(const Sizes& sizes) {
   return put;
 }
 
-List packet_contenders(const Request& request) {
+List all_packets(const Request& request) {
   List all = muster_packets(request);
   all.push_back(mpi_contender("MPI_Put, flush, MPI_Barrier", "exchange_by_puts", request.bytes));
   all.push_back(mpi_contender("MPI_Alltoall", "exchange_by_alltoall", request.bytes));
@@ -68,7 +68,7 @@ std::vector<Topic> host_transfers() {
             }),
       topic("packet", "exchange",
             "Tiles in packets between all ranks, beside put and a barrier, and MPI",
-            {64, 512, 1024, 4096, 8192}, packet_contenders),
+            {64, 512, 1024, 4096, 8192}, all_packets),
   };
 }
 

@@ -4,10 +4,7 @@
 #include "check/builtin/barrier_bodies.hpp"
 #include "muster/check.hpp"
 
-namespace {
-namespace builtin = muster::check::builtin;
-using builtin::Reach;
-}  // namespace
+namespace muster::check::builtin::counter {
 
 MUSTER_CHECK(counter_barrier,
              {.ranks = 3, .calls = 2, .about = "everything before is visible after"}) {
@@ -46,3 +43,5 @@ MUSTER_CHECK(rendezvous, {.ranks = 3,
   const muster::CounterBarrier barrier(team);
   builtin::rendezvous(team, lanes, calls, barrier);
 }
+
+}  // namespace muster::check::builtin::counter

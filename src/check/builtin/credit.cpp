@@ -4,10 +4,7 @@
 #include "check/builtin/barrier_bodies.hpp"
 #include "muster/check.hpp"
 
-namespace {
-namespace builtin = muster::check::builtin;
-using builtin::Reach;
-}  // namespace
+namespace muster::check::builtin::credit {
 
 MUSTER_CHECK(credit_barrier,
              {.ranks = 3, .calls = 2, .about = "everything before is visible after"}) {
@@ -42,3 +39,5 @@ MUSTER_CHECK(rendezvous, {.ranks = 3,
   team.promise_zero(barrier.rows());
   builtin::rendezvous(team, lanes, calls, barrier);
 }
+
+}  // namespace muster::check::builtin::credit

@@ -4,10 +4,7 @@
 #include "check/builtin/barrier_bodies.hpp"
 #include "muster/check.hpp"
 
-namespace {
-namespace builtin = muster::check::builtin;
-using builtin::Reach;
-}  // namespace
+namespace muster::check::builtin::grid {
 
 MUSTER_CHECK(grid_barrier,
              {.ranks = 2, .calls = 2, .lanes = 3, .about = "everything before is visible after"}) {
@@ -50,3 +47,5 @@ MUSTER_CHECK(rendezvous, {.ranks = 2,
   const muster::GridBarrier barrier(team);
   builtin::rendezvous(team, lanes, calls, barrier, Reach::rank);
 }
+
+}  // namespace muster::check::builtin::grid

@@ -4,10 +4,7 @@
 #include "check/builtin/barrier_bodies.hpp"
 #include "muster/check.hpp"
 
-namespace {
-namespace builtin = muster::check::builtin;
-using builtin::Reach;
-}  // namespace
+namespace muster::check::builtin::system {
 
 MUSTER_CHECK(system_barrier,
              {.ranks = 3, .calls = 2, .lanes = 2, .about = "everything before is visible after"}) {
@@ -50,3 +47,5 @@ MUSTER_CHECK(rendezvous, {.ranks = 3,
   const muster::SystemBarrier barrier(team);
   builtin::rendezvous(team, lanes, calls, barrier, Reach::team);
 }
+
+}  // namespace muster::check::builtin::system
