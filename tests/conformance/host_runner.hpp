@@ -16,7 +16,8 @@ struct HostOptions {
 };
 
 // One GoogleTest test for each case and way of running it, named <topic>_threads.<case> and
-// <topic>_processes.<case>. Called while the program's globals are made; true, so that one can hold it.
+// <topic>_processes.<case>. Called while the program's globals are made; true, so that one can hold
+// it.
 bool add_host_cases(const std::string& topic, const HostCases& cases, HostOptions options = {});
 
 }  // namespace muster::conformance
