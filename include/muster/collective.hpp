@@ -1,0 +1,8 @@
+// All collectives.
+#pragma once
+
+#include "muster/collective/all_gather.hpp"
+#include "muster/collective/all_reduce.hpp"
+#include "muster/collective/all_to_all.hpp"
+#include "muster/collective/broadcast.hpp"
+#include "muster/collective/reduce_scatter.hpp"

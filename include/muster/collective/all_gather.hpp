@@ -1,0 +1,65 @@
+// AllGather: every rank gets what all ranks have, in the order of the ranks.
+#pragma once
+
+#include <cstdint>
+
+#include "muster/collective/call.hpp"
+#include "muster/collective/stage.hpp"
+#include "muster/fabric.hpp"
+
+namespace muster {
+
+// to[r * count + i] = from[i] of rank r, 0 <= i < count: count elements x P ranks to P * count
+// elements on each.
+//
+// Cost per rank and call, P ranks: 1 round for each chunk of count; (P-1) * count elements read.
+//
+// `to` and `from` are windows of the team (their part of this rank) or plain memory of the rank,
+// read as one run of elements. `from` may be the own part of `to`, count elements
+// from rank() * count on; else they do not overlap.
+//
+// Plain bytes: copy it into bodies and kernels. It owns its memory; calls of one object may follow
+// each other at once. Lanes share the elements. After a call that was not `ok`, `to` holds
+// anything, and the next call returns `refused`.
+template <class T, std::int64_t C = detail::collective_tile<T>>
+class AllGather {
+ public:
+  AllGather() = default;
+  template <SetUp Team>
+  explicit AllGather(Team& team, CollectiveOptions options = {})
+      : stage_(team, detail::chunk_of<T>(options)) {}
+
+  // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0.
+  template <Fabric F, class To, class From>
+  MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count) const {
+    const OneCall call(fabric);
+    fabric.converge();  // other threads of the lane may have written what this one reads
+    detail::describe_collective<T>(fabric, "AllGather", stage_.rows(), 0, count);
+    const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
+    auto tile = fabric.template tile<T, 1, C>();
+    auto rounds = stage_.rounds(fabric);
+    detail::each_piece(mine.count, stage_.elements(), [&](std::int64_t first, std::int64_t piece) {
+      const std::int64_t start = mine.first + first;
+      detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
+        fabric.load(tile, detail::as_run(from), detail::run_box(start + at, length));
+        rounds.write(tile, at, length);
+      });
+      if (rounds.meet() != WaitStatus::ok) return false;
+      for (std::uint32_t step = 0; step < fabric.size(); ++step) {
+        const Rank owner = right_of(fabric, step);
+        detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
+          rounds.read(tile, owner, at, length);
+          fabric.store(tile, detail::as_run(to),
+                       detail::run_box(owner.value * count + start + at, length));
+        });
+      }
+      return true;
+    });
+    return rounds.end();
+  }
+
+ private:
+  Stage<T> stage_;
+};
+
+}  // namespace muster

@@ -1,0 +1,151 @@
+// AllReduce: every rank gets the operator over what all ranks have, element by element.
+#pragma once
+
+#include <cstdint>
+
+#include "muster/collective/call.hpp"
+#include "muster/collective/ring.hpp"
+#include "muster/collective/stage.hpp"
+#include "muster/fabric.hpp"
+
+namespace muster {
+
+// to[i] = op over all ranks of from[i], 0 <= i < count: count elements x P ranks to count elements
+// on each.
+//
+// Cost per rank and call, P ranks, n elements, pieces of at most a chunk (one each where n fits):
+//   one_shot   1 round a piece,        (P-1) n elements read
+//   two_phase  2 rounds a piece,   2 (P-1)/P n elements read
+//   ring       2 (P-1) messages a piece, 2 (P-1)/P n elements written
+//
+// The sum is taken in one order for all ranks (one_shot and two_phase: rank 0, 1, ...), so results
+// are the same bits everywhere and from run to run. float16 and bfloat16 are summed as floats and
+// rounded once; an operator of one's own sees floats then. Max and Min: see muster/reduce.hpp for
+// NaN.
+//
+// `to` and `from` are windows of the team (their part of this rank) or plain memory of the rank,
+// read as one run of elements. They are the same, or do not overlap.
+//
+// Plain bytes: copy it into bodies and kernels. It owns its memory; calls of one object may follow
+// each other at once. All ranks call it with the same count, operator and number of lanes; lanes
+// share the elements. After a call that was not `ok`, `to` holds anything, and the next call
+// returns `refused`.
+template <class T, std::int64_t C = detail::collective_tile<T>>
+class AllReduce {
+ public:
+  AllReduce() = default;
+  template <SetUp Team>
+  explicit AllReduce(Team& team, CollectiveOptions options = {})
+      : algorithm_(options.algorithm), stage_(), ring_() {
+    if (algorithm_ == Algorithm::ring)
+      ring_ = Ring<Accumulator<T>>(team, detail::chunk_of<T>(options), C);
+    else
+      stage_ = Stage<T>(team, detail::chunk_of<T>(options));
+  }
+
+  // Called by all threads of the lane; the same status to all. count >= 0.
+  template <Fabric F, class To, class From, class Op = Sum>
+  MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Op op = {}) const {
+    const OneCall call(fabric);
+    fabric.converge();  // other threads of the lane may have written what this one reads
+    const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
+    switch (chosen(fabric, count)) {
+      case Algorithm::ring:
+        return ring(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
+      case Algorithm::one_shot:
+        return one_shot(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
+      default: return two_phase(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
+    }
+  }
+
+  // What automatic means for this many elements.
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN Algorithm chosen(const F& fabric, std::int64_t count) const {
+    if (algorithm_ != Algorithm::automatic) return algorithm_;
+    const auto bytes = static_cast<std::uint64_t>(count) * sizeof(T);
+    return fabric.size() <= 2 || bytes <= one_shot_bytes ? Algorithm::one_shot
+                                                         : Algorithm::two_phase;
+  }
+
+ private:
+  // Not measured yet: one round less against (P-2)/P of the bytes.
+  static constexpr std::uint64_t one_shot_bytes = 16384;
+
+  template <Fabric F, class To, class From, class Op>
+  MUSTER_FN WaitStatus one_shot(F& fabric, To to, From from, Share mine, std::int64_t count,
+                                Op op) const {
+    detail::describe_collective<T>(fabric, "AllReduce one_shot", stage_.rows(),
+                                   detail::operator_code(op), count);
+    auto tile = fabric.template tile<T, 1, C>();
+    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    auto rounds = stage_.rounds(fabric);
+    detail::each_piece(mine.count, stage_.elements(), [&](std::int64_t first, std::int64_t piece) {
+      const std::int64_t start = mine.first + first;
+      show<F>(fabric, rounds, tile, from, start, piece);
+      if (rounds.meet() != WaitStatus::ok) return false;
+      detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
+        detail::reduce_round(rounds, fabric.size(), sums, tile, op, at, length);
+        tile.assign(sums);
+        fabric.store(tile, to, detail::run_box(start + at, length));
+      });
+      return true;
+    });
+    return rounds.end();
+  }
+
+  template <Fabric F, class To, class From, class Op>
+  MUSTER_FN WaitStatus two_phase(F& fabric, To to, From from, Share mine, std::int64_t count,
+                                 Op op) const {
+    detail::describe_collective<T>(fabric, "AllReduce two_phase", stage_.rows(),
+                                   detail::operator_code(op), count);
+    const std::uint32_t ranks = fabric.size();
+    auto tile = fabric.template tile<T, 1, C>();
+    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    auto rounds = stage_.rounds(fabric);
+    detail::each_piece(mine.count, stage_.elements(), [&](std::int64_t first, std::int64_t piece) {
+      const std::int64_t start = mine.first + first;
+      show<F>(fabric, rounds, tile, from, start, piece);
+      if (rounds.meet() != WaitStatus::ok) return false;
+      const Share part = share_of<T>(piece, fabric.rank().value, ranks);
+      detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
+        detail::reduce_round(rounds, ranks, sums, tile, op, part.first + at, length);
+        tile.assign(sums);
+        rounds.write(tile, part.first + at, length);
+      });
+      if (rounds.meet() != WaitStatus::ok) return false;
+      for (std::uint32_t step = 0; step < ranks; ++step) {
+        const Rank owner = right_of(fabric, step);
+        const Share theirs = share_of<T>(piece, owner.value, ranks);
+        detail::each_tile<C>(theirs.count, [&](std::int64_t at, std::int64_t length) {
+          rounds.read(tile, owner, theirs.first + at, length);
+          fabric.store(tile, to, detail::run_box(start + theirs.first + at, length));
+        });
+      }
+      return true;
+    });
+    return rounds.end();
+  }
+
+  template <Fabric F, class To, class From, class Op>
+  MUSTER_FN WaitStatus ring(F& fabric, To to, From from, Share mine, std::int64_t count,
+                            Op op) const {
+    detail::describe_collective<T>(fabric, "AllReduce ring", ring_.rows(),
+                                   detail::operator_code(op), count);
+    return ring_.template all_reduce<C>(fabric, to, from, mine, op);
+  }
+
+  template <Fabric F, class Rounds, class Tile, class From>
+  MUSTER_FN static void show(F& fabric, Rounds& rounds, Tile& tile, From from, std::int64_t start,
+                             std::int64_t count) {
+    detail::each_tile<C>(count, [&](std::int64_t at, std::int64_t length) {
+      fabric.load(tile, from, detail::run_box(start + at, length));
+      rounds.write(tile, at, length);
+    });
+  }
+
+  Algorithm algorithm_ = Algorithm::automatic;
+  Stage<T> stage_;
+  Ring<Accumulator<T>> ring_;
+};
+
+}  // namespace muster

@@ -1,0 +1,139 @@
+// What all collectives share: their options, the memory that they take, and the walk over it.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "muster/collective/share.hpp"
+#include "muster/fabric.hpp"
+
+namespace muster {
+
+enum class Algorithm : std::uint8_t {
+  automatic,  // by the size of the message and the number of ranks
+  one_shot,   // everybody reads everything: one round
+  two_phase,  // everybody reduces its share, then all collect the shares: two rounds
+  ring,       // from neighbour to neighbour
+};
+
+struct CollectiveOptions {
+  Algorithm algorithm = Algorithm::automatic;
+  // How many elements each lane can stage in one round; larger messages take several rounds. 0 is
+  // 64 KiB of them. Staging takes twice that for each lane that the team may run.
+  std::int64_t chunk = 0;
+};
+
+namespace detail {
+
+// A tile of a collective holds 4 KiB: 16 bytes for each of 256 threads, or a host's first cache.
+template <class T>
+inline constexpr std::int64_t collective_tile = sizeof(T) < 4096
+    ? static_cast<std::int64_t>(4096 / sizeof(T))
+    : 1;
+
+template <class T>
+[[nodiscard]] constexpr std::int64_t chunk_of(const CollectiveOptions& options) {
+  constexpr auto usual = static_cast<std::int64_t>(65536 / sizeof(T));
+  if (options.chunk > 0) return options.chunk;
+  return usual > 0 ? usual : 1;
+}
+
+// The same for a call that shows a part for each rank: at least one element of each.
+template <class T>
+[[nodiscard]] constexpr std::int64_t chunk_for_each(const CollectiveOptions& options,
+                                                    std::uint32_t ranks) {
+  const std::int64_t chunk = chunk_of<T>(options);
+  return chunk < ranks ? ranks : chunk;
+}
+
+// A window or plain memory as one run of elements.
+template <class T>
+[[nodiscard]] MUSTER_FN constexpr WindowRef<T> as_run(WindowRef<T> window) {
+  return {window.offset, 1, window.size(), window.segment, window.team};
+}
+template <class T>
+[[nodiscard]] MUSTER_FN constexpr MemoryRef<T> as_run(MemoryRef<T> memory) {
+  return {memory.data, 1, memory.size()};
+}
+
+// visit(at, count) for the parts of a run of `count` elements, of at most `most` each.
+template <class Visit>
+MUSTER_FN constexpr void each_part(std::int64_t count, std::int64_t most, Visit&& visit) {
+  for (std::int64_t at = 0; at < count; at += most)
+    visit(at, count - at < most ? count - at : most);
+}
+template <std::int64_t tile, class Visit>
+MUSTER_FN constexpr void each_tile(std::int64_t count, Visit&& visit) {
+  each_part(count, tile, visit);
+}
+
+// step(at, count) for the pieces of a share of at most `chunk` elements: at least one, so that a
+// lane without data meets the others too. Ends where a step says false.
+template <class Step>
+MUSTER_FN constexpr void each_piece(std::int64_t count, std::int64_t chunk, Step&& step) {
+  std::int64_t at = 0;
+  do {
+    const std::int64_t piece = count - at < chunk ? count - at : chunk;
+    if (!step(at, piece)) return;
+    at += piece;
+  } while (at < count);
+}
+
+[[nodiscard]] MUSTER_FN constexpr Box run_box(std::int64_t at, std::int64_t count) {
+  return Box{0, at, 1, count};
+}
+
+// What a verifying run and the checker compare of an operator.
+template <class Op>
+[[nodiscard]] MUSTER_FN constexpr std::uint64_t operator_code([[maybe_unused]] Op op) {
+  if constexpr (std::is_same_v<Op, ReduceOp>)
+    return static_cast<std::uint64_t>(op);
+  else if constexpr (std::is_same_v<Op, Sum>)
+    return static_cast<std::uint64_t>(ReduceOp::sum);
+  else if constexpr (std::is_same_v<Op, Prod>)
+    return static_cast<std::uint64_t>(ReduceOp::prod);
+  else if constexpr (std::is_same_v<Op, Max>)
+    return static_cast<std::uint64_t>(ReduceOp::max);
+  else if constexpr (std::is_same_v<Op, Min>)
+    return static_cast<std::uint64_t>(ReduceOp::min);
+  else
+    return 255;  // the caller's own
+}
+
+template <class T, class F>
+MUSTER_FN void describe_collective(F& fabric, const char* name, Rows rows, std::uint64_t detail,
+                                   std::int64_t count) {
+  describe(fabric, Call{name,
+                        {rows.first.cell, detail},
+                        {.rows = 1, .cols = count, .element = element_code<T>}});
+}
+
+// Shows `piece` elements from `start` on of each rank's `count` in `from`; those for rank r lie at
+// r * most of the stage.
+template <std::int64_t C, class F, class Rounds, class Tile, class From>
+MUSTER_FN void show_parts(F& fabric, Rounds& rounds, Tile& tile, From from, std::int64_t count,
+                          std::int64_t start, std::int64_t piece, std::int64_t most) {
+  for (std::uint32_t rank = 0; rank < fabric.size(); ++rank) {
+    each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
+      fabric.load(tile, from, run_box(rank * count + start + at, length));
+      rounds.write(tile, rank * most + at, length);
+    });
+  }
+}
+
+// sums = the operator over what all ranks show in this round, in the order of the ranks: the same
+// bits on every rank. `theirs` is a tile to read into.
+template <class Rounds, class Sums, class Tile, class Op>
+MUSTER_FN void reduce_round(Rounds& rounds, std::uint32_t ranks, Sums& sums, Tile& theirs, Op op,
+                            std::int64_t at, std::int64_t count) {
+  rounds.read(theirs, Rank{0}, at, count);
+  sums.assign(theirs);
+  for (std::uint32_t rank = 1; rank < ranks; ++rank) {
+    rounds.read(theirs, Rank{rank}, at, count);
+    sums.combine(theirs, op);
+  }
+}
+
+}  // namespace detail
+
+}  // namespace muster

@@ -1,0 +1,64 @@
+// ReduceScatter: the operator over what all ranks have, a part of it to each.
+#pragma once
+
+#include <cstdint>
+
+#include "muster/collective/call.hpp"
+#include "muster/collective/stage.hpp"
+#include "muster/fabric.hpp"
+
+namespace muster {
+
+// to[i] = op over all ranks of from[rank() * count + i], 0 <= i < count: P * count elements x P
+// ranks to count elements on each.
+//
+// Cost per rank and call, P ranks: 1 round for each P-th of a chunk of count; (P-1) * count
+// elements read. The order of the ranks is the order of the sum, as in AllReduce.
+//
+// `to` and `from` are windows of the team (their part of this rank) or plain memory of the rank,
+// read as one run of elements. `to` may be the own part of `from`, count elements
+// from rank() * count on; else they do not overlap.
+//
+// Plain bytes: copy it into bodies and kernels. It owns its memory; calls of one object may follow
+// each other at once. Lanes share the elements. After a call that was not `ok`, `to` holds
+// anything, and the next call returns `refused`.
+template <class T, std::int64_t C = detail::collective_tile<T>>
+class ReduceScatter {
+ public:
+  ReduceScatter() = default;
+  template <SetUp Team>
+  explicit ReduceScatter(Team& team, CollectiveOptions options = {})
+      : stage_(team, detail::chunk_for_each<T>(options, team.size())) {}
+
+  // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0.
+  template <Fabric F, class To, class From, class Op = Sum>
+  MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Op op = {}) const {
+    const OneCall call(fabric);
+    fabric.converge();  // other threads of the lane may have written what this one reads
+    detail::describe_collective<T>(fabric, "ReduceScatter", stage_.rows(),
+                                   detail::operator_code(op), count);
+    const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
+    auto tile = fabric.template tile<T, 1, C>();
+    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    auto rounds = stage_.rounds(fabric);
+    const std::int64_t most = stage_.elements() / fabric.size();
+    detail::each_piece(mine.count, most, [&](std::int64_t first, std::int64_t piece) {
+      const std::int64_t start = mine.first + first;
+      detail::show_parts<C>(fabric, rounds, tile, detail::as_run(from), count, start, piece, most);
+      if (rounds.meet() != WaitStatus::ok) return false;
+      detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
+        detail::reduce_round(rounds, fabric.size(), sums, tile, op,
+                             fabric.rank().value * most + at, length);
+        tile.assign(sums);
+        fabric.store(tile, detail::as_run(to), detail::run_box(start + at, length));
+      });
+      return true;
+    });
+    return rounds.end();
+  }
+
+ private:
+  Stage<T> stage_;
+};
+
+}  // namespace muster
