@@ -17,9 +17,10 @@ namespace muster {
 //   one_shot   1 round a piece,        (P-1) n elements read
 //   two_phase  2 rounds a piece,   2 (P-1)/P n elements read
 //   ring       2 (P-1) messages a piece, 2 (P-1)/P n elements written
+//   direct     2 rounds, 2 (P-1)/P n elements read or written, nothing staged
 //
 // The sum is taken in one order for all ranks (one_shot and two_phase: rank 0, 1, ...), so results
-// are the same bits everywhere and from run to run. float16 and bfloat16 are summed as floats and
+// are the same bits everywhere and from run to run (ring: from the rank that follows a chunk's on). float16 and bfloat16 are summed as floats and
 // rounded once; an operator of one's own sees floats then. Max and Min: see muster/reduce.hpp for
 // NaN.
 //
@@ -44,27 +45,31 @@ class AllReduce {
   }
 
   // Called by all threads of the lane; the same status to all. count >= 0.
-  template <Fabric F, class To, class From, class Op = Sum>
+  template <Fabric F, TransferEnd To, TransferEnd From, class Op = Sum>
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Op op = {}) const {
     const OneCall call(fabric);
     fabric.converge();  // other threads of the lane may have written what this one reads
+    if (!detail::holds_call(to, count, from, count, 0)) return WaitStatus::invalid;
     const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
-    switch (chosen(fabric, count)) {
+    constexpr bool on_windows = detail::is_window<To> && detail::is_window<From>;
+    switch (chosen(count, on_windows)) {
       case Algorithm::ring:
         return ring(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
       case Algorithm::one_shot:
         return one_shot(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
+      case Algorithm::direct:
+        if constexpr (on_windows)
+          return direct(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
+        return WaitStatus::invalid;  // peers cannot reach plain memory
       default: return two_phase(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
     }
   }
 
-  // What automatic means for this many elements.
-  template <Fabric F>
-  [[nodiscard]] MUSTER_FN Algorithm chosen(const F& fabric, std::int64_t count) const {
+  // What automatic means for this many elements, on windows or on plain memory.
+  [[nodiscard]] MUSTER_FN Algorithm chosen(std::int64_t count, bool on_windows) const {
     if (algorithm_ != Algorithm::automatic) return algorithm_;
-    const auto bytes = static_cast<std::uint64_t>(count) * sizeof(T);
-    return fabric.size() <= 2 || bytes <= one_shot_bytes ? Algorithm::one_shot
-                                                         : Algorithm::two_phase;
+    if (static_cast<std::uint64_t>(count) * sizeof(T) <= one_shot_bytes) return Algorithm::one_shot;
+    return on_windows ? Algorithm::direct : Algorithm::two_phase;
   }
 
  private:
@@ -84,7 +89,8 @@ class AllReduce {
       show<F>(fabric, rounds, tile, from, start, piece);
       if (rounds.meet() != WaitStatus::ok) return false;
       detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
-        detail::reduce_round(rounds, fabric.size(), sums, tile, op, at, length);
+        detail::reduce_in_order(fabric.size(), sums, tile, op,
+                                [&](Rank rank) { rounds.read(tile, rank, at, length); });
         tile.assign(sums);
         fabric.store(tile, to, detail::run_box(start + at, length));
       });
@@ -108,7 +114,9 @@ class AllReduce {
       if (rounds.meet() != WaitStatus::ok) return false;
       const Share part = share_of<T>(piece, fabric.rank().value, ranks);
       detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
-        detail::reduce_round(rounds, ranks, sums, tile, op, part.first + at, length);
+        detail::reduce_in_order(ranks, sums, tile, op, [&](Rank rank) {
+          rounds.read(tile, rank, part.first + at, length);
+        });
         tile.assign(sums);
         rounds.write(tile, part.first + at, length);
       });
@@ -123,6 +131,32 @@ class AllReduce {
       }
       return true;
     });
+    return rounds.end();
+  }
+
+  // Everybody reduces its share where it lies and stores it to everybody. In place is sound: a
+  // share of any rank's windows is read and written by its one reducer alone, between two meetings.
+  template <Fabric F, class Op>
+  MUSTER_FN WaitStatus direct(F& fabric, WindowRef<T> to, WindowRef<T> from, Share mine,
+                              std::int64_t count, Op op) const {
+    detail::describe_collective<T>(fabric, "AllReduce direct", stage_.rows(),
+                                   detail::operator_code(op), count);
+    const std::uint32_t ranks = fabric.size();
+    auto tile = fabric.template tile<T, 1, C>();
+    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    auto rounds = stage_.rounds(fabric);
+    if (rounds.meet() == WaitStatus::ok) {
+      const Share part = share_of<T>(mine.count, fabric.rank().value, ranks);
+      detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
+        const Box box = detail::run_box(mine.first + part.first + at, length);
+        detail::reduce_in_order(ranks, sums, tile, op,
+                                [&](Rank rank) { fabric.remote_load(tile, from, rank, box); });
+        tile.assign(sums);
+        for (std::uint32_t step = 0; step < ranks; ++step)
+          fabric.remote_store(tile, to, right_of(fabric, step), box);
+      });
+      (void)rounds.meet();
+    }
     return rounds.end();
   }
 

@@ -30,10 +30,13 @@ class AllToAll {
       : stage_(team, detail::chunk_for_each<T>(options, team.size())) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0.
-  template <Fabric F, class To, class From>
+  template <Fabric F, TransferEnd To, TransferEnd From>
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count) const {
     const OneCall call(fabric);
     fabric.converge();  // other threads of the lane may have written what this one reads
+    if (!detail::holds_call(to, count * fabric.size(), from, count * fabric.size(),
+                            detail::nowhere))
+      return WaitStatus::invalid;
     detail::describe_collective<T>(fabric, "AllToAll", stage_.rows(), 0, count);
     const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
     auto tile = fabric.template tile<T, 1, C>();

@@ -42,14 +42,16 @@ class Broadcast {
   explicit Broadcast(Team& team, CollectiveOptions options = {})
       : shown_(*team.rows()),
         read_(*team.rows()),
-        slots_(*team.template window<T>({std::int64_t{depth} * shown_.lanes,
-                                         message_of(detail::chunk_of<T>(options))})) {}
+        slots_(*team.template window<T>(
+            {std::int64_t{depth} * shown_.lanes, message_of(detail::chunk_of<T>(options))})) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0
   // and the same root.
-  template <Fabric F, class To, class From>
+  template <Fabric F, TransferEnd To, TransferEnd From>
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Rank root) const {
-    if (root.value >= fabric.size()) return WaitStatus::invalid;
+    const bool sends = root == fabric.rank();
+    if (root.value >= fabric.size() || !detail::holds_call(to, count, from, sends ? count : 0, 0))
+      return WaitStatus::invalid;
     const OneCall call(fabric);
     fabric.converge();  // other threads of the lane may have written what this one reads
     detail::describe_collective<T>(fabric, "Broadcast", shown_, root.value, count);
@@ -63,9 +65,8 @@ class Broadcast {
     const Messages messages{before, mine, slots_.cols};
     auto tile = fabric.template tile<T, 1, C>();
     const WaitStatus status =
-        root == fabric.rank()
-            ? send(fabric, tile, detail::as_run(to), detail::as_run(from), messages)
-            : receive(fabric, tile, detail::as_run(to), root, messages);
+        sends ? send(fabric, tile, detail::as_run(to), detail::as_run(from), messages)
+              : receive(fabric, tile, detail::as_run(to), root, messages);
     if (fabric.thread() == 0)
       fabric.set_counter(shown_.epoch(fabric.lane()), messages.last().value);
     (void)Refusal::after(fabric, note, status);
@@ -112,8 +113,8 @@ class Broadcast {
       fabric.converge();  // all threads have written
       for_each_peer(fabric, [&](Rank peer) {
         // Pairs with the wait in receive.
-        fabric.notify(shown_.from(fabric.lane(), fabric.rank()), peer, number.value,
-                      NotifyOp::set, Order::release);
+        fabric.notify(shown_.from(fabric.lane(), fabric.rank()), peer, number.value, NotifyOp::set,
+                      Order::release);
       });
     }
     return all_read(fabric, messages.last());
@@ -135,7 +136,7 @@ class Broadcast {
         fabric.store(tile, to, detail::run_box(part.first + at, length));
       });
       if (index % 2 == 0 && number != messages.last()) continue;
-      fabric.converge();  // all threads have read
+      fabric.converge();         // all threads have read
       if (fabric.thread() == 0)  // pairs with all_read
         fabric.notify(read_.from(fabric.lane(), fabric.rank()), root, number.value, NotifyOp::set,
                       Order::relaxed);
@@ -148,8 +149,8 @@ class Broadcast {
   MUSTER_FN WaitStatus all_read(F& fabric, Epoch number) const {
     WaitStatus status = WaitStatus::ok;
     for_each_peer(fabric, [&](Rank peer) {
-      status = worst(status, fabric.wait(read_.from(fabric.lane(), peer), Compare::ge,
-                                         number.value, Order::relaxed));
+      status = worst(status, fabric.wait(read_.from(fabric.lane(), peer), Compare::ge, number.value,
+                                         Order::relaxed));
     });
     return fabric.converge(status);
   }

@@ -6,6 +6,7 @@
 
 #include "muster/collective/share.hpp"
 #include "muster/fabric.hpp"
+#include "muster/transfer/shape.hpp"
 
 namespace muster {
 
@@ -14,6 +15,7 @@ enum class Algorithm : std::uint8_t {
   one_shot,   // everybody reads everything: one round
   two_phase,  // everybody reduces its share, then all collect the shares: two rounds
   ring,       // from neighbour to neighbour
+  direct,     // on windows of the team alone: as two_phase or one_shot, but nothing is staged
 };
 
 struct CollectiveOptions {
@@ -28,8 +30,8 @@ namespace detail {
 // A tile of a collective holds 4 KiB: 16 bytes for each of 256 threads, or a host's first cache.
 template <class T>
 inline constexpr std::int64_t collective_tile = sizeof(T) < 4096
-    ? static_cast<std::int64_t>(4096 / sizeof(T))
-    : 1;
+                                                    ? static_cast<std::int64_t>(4096 / sizeof(T))
+                                                    : 1;
 
 template <class T>
 [[nodiscard]] constexpr std::int64_t chunk_of(const CollectiveOptions& options) {
@@ -54,6 +56,39 @@ template <class T>
 template <class T>
 [[nodiscard]] MUSTER_FN constexpr MemoryRef<T> as_run(MemoryRef<T> memory) {
   return {memory.data, 1, memory.size()};
+}
+
+// The first byte of a run, among those of its kind: a window's segment, or plain memory.
+template <class T>
+[[nodiscard]] MUSTER_FN std::uint64_t first_byte(WindowRef<T> window) {
+  return window.offset;
+}
+template <class T>
+[[nodiscard]] MUSTER_FN std::uint64_t first_byte(MemoryRef<T> memory) {
+  return reinterpret_cast<std::uintptr_t>(memory.data);
+}
+template <class A, class B>
+[[nodiscard]] MUSTER_FN constexpr bool may_meet(A a, B b) {
+  if constexpr (is_window<A> && is_window<B>)
+    return a.segment == b.segment;
+  else
+    return is_window<A> == is_window<B>;
+}
+
+inline constexpr std::int64_t nowhere = INT64_MIN;
+
+// Do both ends hold what a call moves, and overlap nowhere, but for `from` beginning exactly
+// `shift` elements behind `to`, in place?
+template <class To, class From>
+[[nodiscard]] MUSTER_FN bool holds_call(To to, std::int64_t to_count, From from,
+                                        std::int64_t from_count, std::int64_t shift) {
+  constexpr std::int64_t element = sizeof(typename To::value_type);
+  if (to_count < 0 || to_count > to.size() || from_count < 0 || from_count > from.size())
+    return false;
+  if (!may_meet(to, from) || to_count == 0 || from_count == 0) return true;
+  const auto distance = static_cast<std::int64_t>(first_byte(from) - first_byte(to));
+  return distance >= to_count * element || -distance >= from_count * element ||
+         (shift != nowhere && distance == shift * element);
 }
 
 // visit(at, count) for the parts of a run of `count` elements, of at most `most` each.
@@ -121,15 +156,14 @@ MUSTER_FN void show_parts(F& fabric, Rounds& rounds, Tile& tile, From from, std:
   }
 }
 
-// sums = the operator over what all ranks show in this round, in the order of the ranks: the same
-// bits on every rank. `theirs` is a tile to read into.
-template <class Rounds, class Sums, class Tile, class Op>
-MUSTER_FN void reduce_round(Rounds& rounds, std::uint32_t ranks, Sums& sums, Tile& theirs, Op op,
-                            std::int64_t at, std::int64_t count) {
-  rounds.read(theirs, Rank{0}, at, count);
+// sums = the operator over all ranks' elements, in the order of the ranks: the same bits on every
+// rank. read(rank) reads those of one into `theirs`.
+template <class Sums, class Tile, class Op, class Read>
+MUSTER_FN void reduce_in_order(std::uint32_t ranks, Sums& sums, Tile& theirs, Op op, Read&& read) {
+  read(Rank{0});
   sums.assign(theirs);
   for (std::uint32_t rank = 1; rank < ranks; ++rank) {
-    rounds.read(theirs, Rank{rank}, at, count);
+    read(Rank{rank});
     sums.combine(theirs, op);
   }
 }

@@ -14,8 +14,9 @@ namespace muster {
 // Message k = 1, 2, ... lies in slot k mod depth. The sender stores it, then sets `filled` at the
 // receiver to k with release; the receiver waits for that, reads, converges, and sets `freed` at
 // the sender to k. Before message k the sender waits for freed >= k - depth: what the slot held
-// has been read. Both are relaxed: a wait comes before the later stores (contract 5), and converge
-// before the notify stands behind the loads.
+// has been read. That is release and acquire, too: a relaxed answer would keep the reader's loads
+// before the new stores (contract 5), but not the old message before the new one, which are two
+// transfers to the same place (contract 8). The checker shows it from 5 ranks on.
 //
 // Each cell has one writer and only grows; the count of messages lives in a counter, so calls
 // follow each other without a barrier. Each rank sends as many messages in a call as it receives.
@@ -76,7 +77,7 @@ class Channel<T>::Turn {
     used_ = true;
     sent_ = sent_.next();
     // Pairs with the notify in end_receive: the neighbour has read what the slot held.
-    return wait(channel_.freed_.from(fabric_.lane(), right_), sent_.value - depth, Order::relaxed);
+    return wait(channel_.freed_.from(fabric_.lane(), right_), sent_.value - depth);
   }
 
   template <class Tile>
@@ -97,7 +98,7 @@ class Channel<T>::Turn {
   MUSTER_FN WaitStatus begin_receive() {
     used_ = true;
     received_ = received_.next();
-    return wait(channel_.filled_.from(fabric_.lane(), left_), received_.value, Order::acquire);
+    return wait(channel_.filled_.from(fabric_.lane(), left_), received_.value);
   }
 
   template <class Tile>
@@ -110,7 +111,7 @@ class Channel<T>::Turn {
     fabric_.converge();  // all threads have read
     if (status_ == WaitStatus::ok && fabric_.thread() == 0)
       fabric_.notify(channel_.freed_.from(fabric_.lane(), fabric_.rank()), left_, received_.value,
-                     NotifyOp::set, Order::relaxed);
+                     NotifyOp::set, Order::release);
   }
 
   [[nodiscard]] MUSTER_FN WaitStatus status() const { return status_; }
@@ -127,11 +128,11 @@ class Channel<T>::Turn {
   }
 
  private:
-  MUSTER_FN WaitStatus wait(Signal signal, std::uint32_t value, Order order) {
+  MUSTER_FN WaitStatus wait(Signal signal, std::uint32_t value) {
     if (status_ != WaitStatus::ok) [[unlikely]]
       return status_;
     WaitStatus status = WaitStatus::ok;
-    if (fabric_.thread() == 0) status = fabric_.wait(signal, Compare::ge, value, order);
+    if (fabric_.thread() == 0) status = fabric_.wait(signal, Compare::ge, value, Order::acquire);
     return status_ = fabric_.converge(status);
   }
   [[nodiscard]] MUSTER_FN Counter note() const { return channel_.filled_.refusal(fabric_.lane()); }

@@ -31,10 +31,12 @@ class ReduceScatter {
       : stage_(team, detail::chunk_for_each<T>(options, team.size())) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0.
-  template <Fabric F, class To, class From, class Op = Sum>
+  template <Fabric F, TransferEnd To, TransferEnd From, class Op = Sum>
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Op op = {}) const {
     const OneCall call(fabric);
     fabric.converge();  // other threads of the lane may have written what this one reads
+    if (!detail::holds_call(to, count, from, count * fabric.size(), -(fabric.rank().value * count)))
+      return WaitStatus::invalid;
     detail::describe_collective<T>(fabric, "ReduceScatter", stage_.rows(),
                                    detail::operator_code(op), count);
     const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
@@ -47,8 +49,9 @@ class ReduceScatter {
       detail::show_parts<C>(fabric, rounds, tile, detail::as_run(from), count, start, piece, most);
       if (rounds.meet() != WaitStatus::ok) return false;
       detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
-        detail::reduce_round(rounds, fabric.size(), sums, tile, op,
-                             fabric.rank().value * most + at, length);
+        detail::reduce_in_order(fabric.size(), sums, tile, op, [&](Rank rank) {
+          rounds.read(tile, rank, fabric.rank().value * most + at, length);
+        });
         tile.assign(sums);
         fabric.store(tile, detail::as_run(to), detail::run_box(start + at, length));
       });

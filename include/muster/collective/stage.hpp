@@ -44,8 +44,7 @@ class Stage {
   template <SetUp Team>
   Stage(Team& team, std::int64_t elements)
       : exchange_(*team.rows()),
-        window_(*team.template window<T>(
-            {std::int64_t{2} * exchange_.rows().lanes, elements})) {}
+        window_(*team.template window<T>({std::int64_t{2} * exchange_.rows().lanes, elements})) {}
 
   // What a lane can show in one round.
   [[nodiscard]] MUSTER_FN constexpr std::int64_t elements() const { return window_.cols; }
@@ -115,9 +114,7 @@ class Stage<T>::Rounds {
   }
 
  private:
-  [[nodiscard]] MUSTER_FN Counter note() const {
-    return stage_.rows().refusal(fabric_.lane());
-  }
+  [[nodiscard]] MUSTER_FN Counter note() const { return stage_.rows().refusal(fabric_.lane()); }
   [[nodiscard]] MUSTER_FN Box box(Epoch epoch, std::int64_t at, std::int64_t count) const {
     return Box{std::int64_t{2} * fabric_.lane().value + (epoch.value & 1U), at, 1, count};
   }

@@ -97,8 +97,7 @@ void all_reduce(Team& team, std::uint32_t lanes, std::uint32_t calls, Algorithm 
   const std::int64_t count = count_for(lanes);
   const auto [to, from] = make_ends(team, count, count);
   each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
-    fill(fabric, from, count,
-         [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
+    fill(fabric, from, count, [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
     const WaitStatus status = sums.run(fabric, to, from, count);
     if (status == WaitStatus::ok)
       look(fabric, to, count,
@@ -123,21 +122,35 @@ MUSTER_CHECK(two_phase, {.ranks = 3,
   all_reduce(team, lanes, calls, Algorithm::two_phase);
 }
 
-MUSTER_CHECK(ring, {.ranks = 3,
-                    .calls = 3,
-                    .group = "all_reduce",
-                    .about = "from neighbour to neighbour"}) {
+MUSTER_CHECK(
+    ring, {.ranks = 3, .calls = 3, .group = "all_reduce", .about = "from neighbour to neighbour"}) {
   all_reduce(team, lanes, calls, Algorithm::ring);
 }
 
-MUSTER_CHECK(reduce_scatter,
-             {.ranks = 3, .calls = 3, .about = "a part of the sums to each rank"}) {
+MUSTER_CHECK(direct, {.ranks = 3,
+                      .calls = 3,
+                      .group = "all_reduce",
+                      .about = "in place on windows, nothing staged"}) {
+  const muster::AllReduce<T, tile> sums(team, {.algorithm = Algorithm::direct, .chunk = 2});
+  const std::int64_t count = count_for(lanes);
+  const auto window = *team.window<T>({count}, "window");
+  each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
+    fill(fabric, window, count,
+         [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
+    const WaitStatus status = sums.run(fabric, window, window, count);
+    if (status == WaitStatus::ok)
+      look(fabric, window, count,
+           [&](std::int64_t i) { return sum_of_values(fabric.size(), call, i); });
+    return status;
+  });
+}
+
+MUSTER_CHECK(reduce_scatter, {.ranks = 3, .calls = 3, .about = "a part of the sums to each rank"}) {
   const muster::ReduceScatter<T, tile> sums(team, {.chunk = 2 * team.size()});
   const std::int64_t count = count_for(lanes);
   const auto [to, from] = make_ends(team, count, count * team.size());
   each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
-    fill(fabric, from, count,
-         [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
+    fill(fabric, from, count, [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
     const WaitStatus status = sums.run(fabric, to, from, count);
     if (status == WaitStatus::ok)
       look(fabric, to, count, [&](std::int64_t i) {
@@ -152,8 +165,7 @@ MUSTER_CHECK(all_gather, {.ranks = 3, .calls = 3, .about = "what all ranks have,
   const std::int64_t count = count_for(lanes);
   const auto [to, from] = make_ends(team, count * team.size(), count);
   each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
-    fill(fabric, from, count,
-         [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
+    fill(fabric, from, count, [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
     const WaitStatus status = gather.run(fabric, to, from, count);
     if (status == WaitStatus::ok)
       look(fabric, to, count, [&](std::int64_t i) {
@@ -168,8 +180,7 @@ MUSTER_CHECK(all_to_all, {.ranks = 3, .calls = 3, .about = "a part of each rank'
   const std::int64_t count = count_for(lanes);
   const auto [to, from] = make_ends(team, count * team.size(), count * team.size());
   each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
-    fill(fabric, from, count,
-         [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
+    fill(fabric, from, count, [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
     const WaitStatus status = exchange.run(fabric, to, from, count);
     if (status == WaitStatus::ok)
       look(fabric, to, count, [&](std::int64_t i) {
@@ -187,8 +198,7 @@ MUSTER_CHECK(broadcast, {.ranks = 3, .calls = 3, .about = "what the root has, to
   const auto [to, from] = make_ends(team, count, count);
   each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
     const Rank root{call % fabric.size()};
-    fill(fabric, from, count,
-         [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
+    fill(fabric, from, count, [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
     const WaitStatus status = broadcast.run(fabric, to, from, count, root);
     if (status == WaitStatus::ok)
       look(fabric, to, count, [&](std::int64_t i) { return value(root.value, call, i); });
