@@ -2,6 +2,8 @@
 #pragma once
 
 #include "muster/barrier.hpp"
+#include "muster/collective.hpp"
+#include "muster/collective/on_team.hpp"
 #include "muster/expect.hpp"
 #include "muster/fabric.hpp"
 #include "muster/result.hpp"

@@ -15,6 +15,8 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <typeindex>
+#include <unordered_map>
 #include <utility>
 
 #include "muster/fabric/host.hpp"
@@ -151,6 +153,17 @@ class Team {
   // A barrier of the team, outside of lanes.
   Result<void> sync();
 
+  // ---- kept objects ----------------------------------------------------------------------------
+
+  // The object of that type that this team keeps, made by the first call as Object(*this), which is
+  // a set-up call where that makes set-up calls. It lives as long as the team.
+  template <class Object>
+  Object& kept() {
+    std::shared_ptr<void>& place = (*kept_)[std::type_index(typeid(Object))];
+    if (!place) place = std::make_shared<Object>(*this);
+    return *static_cast<Object*>(place.get());
+  }
+
   // ---- other teams -----------------------------------------------------------------------------
 
   // Splits the team: ranks with the same `colour` (0 or more) form a team, numbered by `key`, then
@@ -205,6 +218,9 @@ class Team {
                          const std::function<detail::LaneOutcome(host::Fabric&)>& body);
 
   std::shared_ptr<host::Setup> setup_;
+  // Shared by all copies of this object, which are one team.
+  std::shared_ptr<std::unordered_map<std::type_index, std::shared_ptr<void>>> kept_ =
+      std::make_shared<std::unordered_map<std::type_index, std::shared_ptr<void>>>();
 };
 
 }  // namespace muster
