@@ -7,6 +7,15 @@
 #include "05_remote_load_store/body.hpp"
 #include "06_put_get/body.hpp"
 #include "07_dynamic_rank_count/body.hpp"
+#include "08_all_reduce_mesh/body.hpp"
+#include "09_two_phase/body.hpp"
+#include "10_ring/body.hpp"
+#include "11_reveal/body.hpp"
+#include "12_broadcast/body.hpp"
+#include "13_all_gather/body.hpp"
+#include "14_reduce_scatter/body.hpp"
+#include "15_all_to_all/body.hpp"
+#include "16_composition/body.hpp"
 #include "kernels/all_reduce.hpp"
 #include "muster/check.hpp"
 
@@ -80,6 +89,114 @@ MUSTER_CHECK(dynamic_rank_count,
              {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 07"}) {
   judge(team, tutorial::gather_all(team),
         [&](const auto& table) { return tutorial::check_table(table, team.size()); });
+}
+
+MUSTER_CHECK(all_reduce_mesh, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 08"}) {
+  judge(team, tutorial::all_reduce_mesh(team), [&](const auto& seen) {
+    return tutorial::check_values(seen, tutorial::sum_of_normals(team.size()));
+  });
+}
+
+MUSTER_CHECK(two_phase, {.ranks = 2, .calls = 1, .group = "tutorial", .about = "step 09"}) {
+  const auto sums = tutorial::all_reduce_two_phase(team);
+  const bool divides = tutorial::elements % team.size() == 0;
+  team.expect(sums.has_value() == divides, "64 elements that P does not divide are refused");
+  if (!divides) return;
+  judge(team, sums, [&](const auto& seen) {
+    return tutorial::check_values(seen, tutorial::sum_of_normals(team.size()));
+  });
+}
+
+MUSTER_CHECK(ring, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 10"}) {
+  judge(team, tutorial::all_reduce_ring(team), [&](const auto& seen) {
+    return tutorial::check_values(seen, tutorial::sum_of_normals(team.size()));
+  });
+}
+
+MUSTER_CHECK(reveal_mesh, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 11, mesh"}) {
+  judge(team, tutorial::all_reduce_reveal(team, "mesh"), [&](const auto& seen) {
+    return tutorial::check_values(seen, tutorial::sum_of_normals(team.size()));
+  });
+}
+
+MUSTER_CHECK(reveal_ring, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 11, ring"}) {
+  judge(team, tutorial::all_reduce_reveal(team, "ring"), [&](const auto& seen) {
+    return tutorial::check_values(seen, tutorial::sum_of_normals(team.size()));
+  });
+}
+
+MUSTER_CHECK(broadcast, {.ranks = 2, .calls = 1, .group = "tutorial", .about = "step 12, hand"}) {
+  judge(team, tutorial::broadcast_step(team, "hand"), [&](const auto& seen) {
+    return tutorial::check_values(seen, tutorial::broadcast_golden(team.rank().value, team.size()));
+  });
+}
+
+MUSTER_CHECK(broadcast_builtin,
+             {.ranks = 2, .calls = 1, .group = "tutorial", .about = "step 12, builtin"}) {
+  judge(team, tutorial::broadcast_step(team, "builtin"), [&](const auto& seen) {
+    return tutorial::check_values(seen, tutorial::broadcast_golden(team.rank().value, team.size()));
+  });
+}
+
+MUSTER_CHECK(all_gather, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 13, hand"}) {
+  judge(team, tutorial::all_gather_step(team, "hand"), [&](const auto& seen) {
+    return tutorial::check_values(seen,
+                                  tutorial::all_gather_golden(team.rank().value, team.size()));
+  });
+}
+
+MUSTER_CHECK(all_gather_builtin,
+             {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 13, builtin"}) {
+  judge(team, tutorial::all_gather_step(team, "builtin"), [&](const auto& seen) {
+    return tutorial::check_values(seen,
+                                  tutorial::all_gather_golden(team.rank().value, team.size()));
+  });
+}
+
+MUSTER_CHECK(reduce_scatter,
+             {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 14, hand"}) {
+  judge(team, tutorial::reduce_scatter_step(team, "hand"), [&](const auto& seen) {
+    return tutorial::check_values(seen,
+                                  tutorial::reduce_scatter_golden(team.rank().value, team.size()));
+  });
+}
+
+MUSTER_CHECK(reduce_scatter_builtin,
+             {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 14, builtin"}) {
+  judge(team, tutorial::reduce_scatter_step(team, "builtin"), [&](const auto& seen) {
+    return tutorial::check_values(seen,
+                                  tutorial::reduce_scatter_golden(team.rank().value, team.size()));
+  });
+}
+
+MUSTER_CHECK(all_to_all, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 15, hand"}) {
+  judge(team, tutorial::all_to_all_step(team, "hand"), [&](const auto& seen) {
+    return tutorial::check_values(seen,
+                                  tutorial::all_to_all_golden(team.rank().value, team.size()));
+  });
+}
+
+MUSTER_CHECK(all_to_all_builtin,
+             {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 15, builtin"}) {
+  judge(team, tutorial::all_to_all_step(team, "builtin"), [&](const auto& seen) {
+    return tutorial::check_values(seen,
+                                  tutorial::all_to_all_golden(team.rank().value, team.size()));
+  });
+}
+
+MUSTER_CHECK(composition, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 16, hand"}) {
+  judge(team, tutorial::composition_step(team, "hand"), [&](const auto& seen) {
+    return tutorial::check_values(seen,
+                                  tutorial::composition_golden(team.rank().value, team.size()));
+  });
+}
+
+MUSTER_CHECK(composition_builtin,
+             {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 16, builtin"}) {
+  judge(team, tutorial::composition_step(team, "builtin"), [&](const auto& seen) {
+    return tutorial::check_values(seen,
+                                  tutorial::composition_golden(team.rank().value, team.size()));
+  });
 }
 
 // Sums of tiles, the last of them ragged; then on one lane fewer, so that the lanes have made

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "muster/run.hpp"
 
@@ -21,6 +22,14 @@ class CommandLine {
   void add_flag(const std::string& name, bool& flag, const std::string& about) {
     app_.add_flag(name, flag, about);
   }
+
+  void add_choice(const std::string& name, std::string& word, const std::vector<std::string>& words,
+                  const std::string& about) {
+    app_.add_option(name, word, about)->check(CLI::IsMember(words))->capture_default_str();
+  }
+
+  // Where -n is not given.
+  void default_ranks(std::uint32_t ranks) { run_.ranks = ranks; }
 
   // False where the program must end now, with exit_code(): after --help, or a usage error (2).
   [[nodiscard]] bool parse(int argc, char** argv) {

@@ -88,15 +88,19 @@ void exchange_sized(Team& team, std::uint64_t bytes) {
 }  // namespace
 
 const std::vector<SizedBody>& sized_bodies() {
-  static const std::vector<SizedBody> all{
-      {"put", "a put to the right neighbour, alone", put_once},
-      {"get", "a get from the right neighbour, alone", get_once},
-      {"put_signal", "a put with a signal to the right neighbour, and a wait for the left one's",
-       put_signal_once},
-      {"remote_add", "additions to the right neighbour's elements, alone", add_once},
-      {"packet_exchange", "a tile in packets to every peer, and one from each",
-       exchange_sized<least_tile>},
-  };
+  static const std::vector<SizedBody> all = [] {
+    std::vector<SizedBody> bodies{
+        {"put", "a put to the right neighbour, alone", put_once},
+        {"get", "a get from the right neighbour, alone", get_once},
+        {"put_signal", "a put with a signal to the right neighbour, and a wait for the left one's",
+         put_signal_once},
+        {"remote_add", "additions to the right neighbour's elements, alone", add_once},
+        {"packet_exchange", "a tile in packets to every peer, and one from each",
+         exchange_sized<least_tile>},
+    };
+    bodies.insert(bodies.end(), collective_bodies().begin(), collective_bodies().end());
+    return bodies;
+  }();
   return all;
 }
 

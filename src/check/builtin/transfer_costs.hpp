@@ -17,6 +17,7 @@ struct SizedBody {
 };
 
 [[nodiscard]] const std::vector<SizedBody>& sized_bodies();
+[[nodiscard]] const std::vector<SizedBody>& collective_bodies();  // part of them
 [[nodiscard]] const SizedBody* find_sized(const std::string& name);
 
 // Why this one cannot be run with so many bytes; empty where it can.

@@ -1,0 +1,86 @@
+// One call of each collective, for `muster cost`: `bytes` are what each rank has, or, where it gets
+// or gives a part for each rank, one such part.
+#include "check/builtin/transfer_costs.hpp"
+#include "muster/collective.hpp"
+
+namespace muster::check {
+
+namespace {
+
+using model::Team;
+using T = std::int32_t;
+using Ints = WindowRef<T>;
+
+struct Ends {
+  Ints to;
+  Ints from;
+};
+
+Ends ends_of(Team& team, std::int64_t to, std::int64_t from) {
+  return {*team.window<T>({to}, "to"), *team.window<T>({from}, "from")};
+}
+
+std::int64_t count_of(std::uint64_t bytes) {
+  return static_cast<std::int64_t>(bytes / sizeof(T));
+}
+
+template <Algorithm algorithm>
+void all_reduce_once(Team& team, std::uint64_t bytes) {
+  const AllReduce<T> sums(team, {.algorithm = algorithm});
+  const std::int64_t count = count_of(bytes);
+  const auto [to, from] = ends_of(team, count, count);
+  (void)team.lanes(team.max_lanes(),
+                   [&](auto& fabric) { return sums.run(fabric, to, from, count); });
+}
+
+void reduce_scatter_once(Team& team, std::uint64_t bytes) {
+  const ReduceScatter<T> sums(team);
+  const std::int64_t count = count_of(bytes);
+  const auto [to, from] = ends_of(team, count, count * team.size());
+  (void)team.lanes(team.max_lanes(),
+                   [&](auto& fabric) { return sums.run(fabric, to, from, count); });
+}
+
+void all_gather_once(Team& team, std::uint64_t bytes) {
+  const AllGather<T> gather(team);
+  const std::int64_t count = count_of(bytes);
+  const auto [to, from] = ends_of(team, count * team.size(), count);
+  (void)team.lanes(team.max_lanes(),
+                   [&](auto& fabric) { return gather.run(fabric, to, from, count); });
+}
+
+void all_to_all_once(Team& team, std::uint64_t bytes) {
+  const AllToAll<T> exchange(team);
+  const std::int64_t count = count_of(bytes);
+  const auto [to, from] = ends_of(team, count * team.size(), count * team.size());
+  (void)team.lanes(team.max_lanes(),
+                   [&](auto& fabric) { return exchange.run(fabric, to, from, count); });
+}
+
+void broadcast_once(Team& team, std::uint64_t bytes) {
+  const Broadcast<T> broadcast(team);
+  const std::int64_t count = count_of(bytes);
+  const auto [to, from] = ends_of(team, count, count);
+  (void)team.lanes(team.max_lanes(),
+                   [&](auto& fabric) { return broadcast.run(fabric, to, from, count, Rank{0}); });
+}
+
+}  // namespace
+
+const std::vector<SizedBody>& collective_bodies() {
+  static const std::vector<SizedBody> all{
+      {"all_reduce/one_shot", "everybody reads everything", all_reduce_once<Algorithm::one_shot>},
+      {"all_reduce/two_phase", "a share is reduced, then all shares are collected",
+       all_reduce_once<Algorithm::two_phase>},
+      {"all_reduce/ring", "from neighbour to neighbour", all_reduce_once<Algorithm::ring>},
+      {"all_reduce/direct", "two phases on windows, nothing staged",
+       all_reduce_once<Algorithm::direct>},
+      {"reduce_scatter", "a part of the sums to each rank", reduce_scatter_once},
+      {"all_gather", "what all ranks have, to each", all_gather_once},
+      {"all_to_all", "a part of each rank's to each", all_to_all_once},
+      {"broadcast", "what rank 0 has, to each", broadcast_once},
+  };
+  return all;
+}
+
+}  // namespace muster::check
