@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -174,6 +175,53 @@ void time_transfers(const Command& command, int slots, void (Job::*operation)())
   time_blocks(command, [&] { (job.*operation)(); });
 }
 
+// Collectives of floats on memory of their own; `parts` of the message on each side.
+class Collectives {
+ public:
+  Collectives(int bytes, int ranks)
+      : count_(bytes / static_cast<int>(sizeof(float))),
+        to_(size_of(ranks)),
+        from_(size_of(ranks)) {}
+
+  void allreduce() {
+    MPI_Allreduce(from_.data(), to_.data(), count_, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  }
+  void reduce_scatter() {
+    MPI_Reduce_scatter_block(from_.data(), to_.data(), count_, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+  }
+  void allgather() {
+    MPI_Allgather(from_.data(), count_, MPI_FLOAT, to_.data(), count_, MPI_FLOAT, MPI_COMM_WORLD);
+  }
+  void bcast() { MPI_Bcast(to_.data(), count_, MPI_FLOAT, 0, MPI_COMM_WORLD); }
+  void alltoall() {
+    MPI_Alltoall(from_.data(), count_, MPI_FLOAT, to_.data(), count_, MPI_FLOAT, MPI_COMM_WORLD);
+  }
+
+ private:
+  [[nodiscard]] std::size_t size_of(int ranks) const {
+    return static_cast<std::size_t>(count_) * static_cast<std::size_t>(ranks);
+  }
+  int count_;
+  std::vector<float> to_;
+  std::vector<float> from_;
+};
+
+// Does `command` name a collective? Then it is timed.
+bool time_collective(const Command& command, int ranks) {
+  const std::pair<const char*, void (Collectives::*)()> all[] = {
+      {"allreduce", &Collectives::allreduce}, {"reduce_scatter", &Collectives::reduce_scatter},
+      {"allgather", &Collectives::allgather}, {"bcast", &Collectives::bcast},
+      {"alltoall", &Collectives::alltoall},
+  };
+  for (const auto& [name, call] : all) {
+    if (command.operation != name) continue;
+    Collectives collectives(command.bytes, ranks);
+    time_blocks(command, [&, call = call] { (collectives.*call)(); });
+    return true;
+  }
+  return false;
+}
+
 void run(const Command& command) {
   int ranks = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -192,7 +240,7 @@ void run(const Command& command) {
     time_transfers(command, 2 * ranks, &Job::exchange_by_puts);
   else if (name == "exchange_by_alltoall")
     time_transfers(command, ranks, &Job::exchange_by_alltoall);
-  else
+  else if (!time_collective(command, ranks))
     give_up(("there is no operation '" + name + "'").c_str(), 2);
 }
 

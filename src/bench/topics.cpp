@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "bench/barrier/barrier.hpp"
+#include "bench/collective/collective.hpp"
 #include "bench/contender.hpp"
 #include "bench/gpu/gpu.hpp"
 #include "bench/transfer/transfer.hpp"
@@ -12,6 +13,7 @@ const std::vector<Topic>& topics() {
   static const std::vector<Topic> all = [] {
     std::vector<Topic> topics{host_barrier()};
     for (Topic& topic : host_transfers()) topics.push_back(std::move(topic));
+    for (Topic& topic : host_collectives()) topics.push_back(std::move(topic));
     for (Topic& topic : gpu_topics()) topics.push_back(std::move(topic));
     return topics;
   }();

@@ -1,12 +1,10 @@
 // muster's transfers, as a user's program calls them.
 #include <cstdint>
-#include <span>
 
-#include "bench/ranks.hpp"
+#include "bench/in_lane.hpp"
 #include "bench/transfer/transfer.hpp"
 #include "muster/barrier.hpp"
 #include "muster/packet.hpp"
-#include "muster/run.hpp"
 #include "muster/team.hpp"
 #include "muster/transfer.hpp"
 
@@ -28,29 +26,9 @@ Neighbours neighbours_of(const F& fabric) {
 // what one call needs besides; and that is called: setup(team)(fabric, around)(epoch).
 template <class Setup>
 Contender contender(const char* name, const Request& request, const Setup& setup) {
-  const auto run = [as = request.as, setup](const Plan& plan) {
-    return run_apart(plan, [&](std::span<RankLog> logs) {
-      forget_launcher();
-      const RunOptions options{.ranks = plan.ranks,
-                               .as = as == As::threads ? muster::threads : muster::processes,
-                               .lanes = 1};
-      return muster::run(options, [&](Team& team) {
-        pin(plan, team.rank().value);
-        const auto make = setup(team);
-        return team.lane([&](auto& fabric) {
-          auto call = make(fabric, neighbours_of(fabric));
-          WaitStatus status = WaitStatus::ok;
-          std::uint32_t epoch = 0;
-          time_blocks(plan, logs[fabric.rank().value], [&] {
-            status = call(++epoch);
-            return status == WaitStatus::ok;
-          });
-          return status;
-        });
-      });
-    });
-  };
-  return Contender{.name = name, .role = Role::muster, .as = request.as, .run = run};
+  return in_lane(name, request, [setup](Team& team) {
+    return [make = setup(team)](auto& fabric) { return make(fabric, neighbours_of(fabric)); };
+  });
 }
 
 struct Message {
