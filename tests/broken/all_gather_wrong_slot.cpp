@@ -4,7 +4,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::all_gather_wrong_slot {
 namespace {
 
 template <bool fixed>
@@ -26,4 +26,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(all_gather_wrong_slot, race, .ranks = 3, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::all_gather_wrong_slot

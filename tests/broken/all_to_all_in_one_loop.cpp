@@ -4,7 +4,7 @@
 // The checker must say: deadlock.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::all_to_all_in_one_loop {
 namespace {
 
 template <bool fixed>
@@ -32,4 +32,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(all_to_all_in_one_loop, deadlock, .ranks = 3, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::all_to_all_in_one_loop

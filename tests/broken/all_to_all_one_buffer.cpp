@@ -3,7 +3,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::all_to_all_one_buffer {
 namespace {
 
 template <bool fixed>
@@ -30,4 +30,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(all_to_all_one_buffer, race, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::all_to_all_one_buffer

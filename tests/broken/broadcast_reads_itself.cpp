@@ -4,7 +4,7 @@
 // The checker must say: expect.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::broadcast_reads_itself {
 namespace {
 
 template <bool fixed>
@@ -31,4 +31,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(broadcast_reads_itself, expect, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::broadcast_reads_itself

@@ -5,7 +5,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::direct_without_entry {
 namespace {
 
 template <bool fixed>
@@ -41,4 +41,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(direct_without_entry, race, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::direct_without_entry

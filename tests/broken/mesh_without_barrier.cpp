@@ -4,7 +4,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::mesh_without_barrier {
 namespace {
 
 template <bool fixed>
@@ -29,4 +29,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(mesh_without_barrier, race, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::mesh_without_barrier

@@ -5,7 +5,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::one_signal_for_three_calls {
 namespace {
 
 template <bool fixed>
@@ -38,4 +38,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(one_signal_for_three_calls, race, .ranks = 3, .calls = 3)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::one_signal_for_three_calls

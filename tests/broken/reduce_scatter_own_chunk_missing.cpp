@@ -3,7 +3,7 @@
 // The checker must say: expect.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::reduce_scatter_own_chunk_missing {
 namespace {
 
 template <bool fixed>
@@ -29,4 +29,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(reduce_scatter_own_chunk_missing, expect, .ranks = 2, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::reduce_scatter_own_chunk_missing

@@ -6,7 +6,7 @@
 // The checker must say: expect.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::ring_chunk_off_by_one {
 namespace {
 
 template <bool fixed>
@@ -51,4 +51,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(ring_chunk_off_by_one, expect, .ranks = 3, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::ring_chunk_off_by_one

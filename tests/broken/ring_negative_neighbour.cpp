@@ -5,7 +5,7 @@
 // The checker must say: clobber.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::ring_negative_neighbour {
 namespace {
 
 template <bool fixed>
@@ -31,4 +31,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(ring_negative_neighbour, clobber, .ranks = 3, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::ring_negative_neighbour

@@ -4,7 +4,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::ring_two_handshakes_on_one_row {
 namespace {
 
 template <bool fixed>
@@ -48,4 +48,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(ring_two_handshakes_on_one_row, race, .ranks = 3, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::ring_two_handshakes_on_one_row

@@ -6,7 +6,7 @@
 // The checker must say: deadlock.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::ring_waits_in_a_circle {
 namespace {
 
 template <bool fixed>
@@ -50,4 +50,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(ring_waits_in_a_circle, deadlock, .ranks = 3, .calls = 3)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::ring_waits_in_a_circle

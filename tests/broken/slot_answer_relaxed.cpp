@@ -7,7 +7,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::slot_answer_relaxed {
 namespace {
 
 template <bool fixed>
@@ -49,4 +49,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(slot_answer_relaxed, race, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::slot_answer_relaxed

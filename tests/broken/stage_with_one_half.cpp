@@ -5,7 +5,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::stage_with_one_half {
 namespace {
 
 template <bool fixed>
@@ -28,4 +28,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(stage_with_one_half, race, .ranks = 2, .calls = 2)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::stage_with_one_half

@@ -5,7 +5,7 @@
 // The checker must say: race.
 #include "broken.hpp"
 
-namespace muster::broken {
+namespace muster::broken::two_phase_over_inputs {
 namespace {
 
 template <bool fixed>
@@ -40,4 +40,4 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
 
 MUSTER_BROKEN(two_phase_over_inputs, race, .ranks = 3, .calls = 1)
 
-}  // namespace muster::broken
+}  // namespace muster::broken::two_phase_over_inputs

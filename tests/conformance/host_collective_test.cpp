@@ -84,14 +84,16 @@ Result<void> one_line_on_a_split(Team& team) {
   return checks.done();
 }
 
-}  // namespace
-}  // namespace muster::conformance
-
-int main(int argc, char** argv) {
-  using namespace muster::conformance;
-  auto cases = collective_cases<muster::Team>();
+HostCases all_cases() {
+  HostCases cases = collective_cases<Team>();
   cases.push_back({"OneLineEach", one_line_each, Sizes::all});
   cases.push_back({"OneLineRefuses", one_line_refuses, Sizes::few});
   cases.push_back({"OneLineOnASplit", one_line_on_a_split, Sizes::all});
-  return run_host_cases(cases, argc, argv);
+  return cases;
 }
+
+}  // namespace
+
+[[maybe_unused]] const bool host_collective_cases = add_host_cases("collective", all_cases());
+
+}  // namespace muster::conformance
