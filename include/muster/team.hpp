@@ -5,6 +5,11 @@
 // `mismatch` error that names both sides. All of them are barriers of the team. One that expires
 // fails the team: those who gave up and those who come late would be a call apart. Go on with
 // shrink().
+//
+// While lanes of the team run, set-up calls on it are refused (invalid_argument), whichever thread
+// makes them; so are further lanes. Ranks' elements must be of one type, too. What lanes are given
+// is looked at as muster/fabric/host.hpp says; what is looked up besides in debug builds is so in a
+// release with MUSTER_VERIFY=1, and MUSTER_VERIFY=0 leaves it out of either.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +86,7 @@ class Team {
   Result<WindowRef<T>> window(std::initializer_list<std::int64_t> extents,
                               std::string_view name = {}) {
     static_assert(std::is_trivially_copyable_v<T>, "peers see a window's bytes, nothing else");
-    return shaped<T>(make_window(extents.begin(), extents.size(), sizeof(T), name));
+    return shaped<T>(make_window(extents.begin(), extents.size(), element_code<T>, name));
   }
 
   // `bytes` without a type; and a window over them, which may be smaller.
@@ -104,12 +109,12 @@ class Team {
   Result<WindowRef<T>> window_on(int fd, std::int64_t place,
                                  std::initializer_list<std::int64_t> extents) {
     static_assert(std::is_trivially_copyable_v<T>, "peers see a window's bytes, nothing else");
-    return shaped<T>(bring(nullptr, fd, place, extents.begin(), extents.size(), sizeof(T)));
+    return shaped<T>(bring(nullptr, fd, place, extents.begin(), extents.size(), element_code<T>));
   }
   template <class T>
   Result<WindowRef<T>> window_on(T* memory, std::initializer_list<std::int64_t> extents) {
     static_assert(std::is_trivially_copyable_v<T>, "peers see a window's bytes, nothing else");
-    return shaped<T>(bring(memory, -1, 0, extents.begin(), extents.size(), sizeof(T)));
+    return shaped<T>(bring(memory, -1, 0, extents.begin(), extents.size(), element_code<T>));
   }
 
   // ---- signals ---------------------------------------------------------------------------------
@@ -139,7 +144,8 @@ class Team {
   // here and on the peers, with `aborted`. The result is the first lane's error: what the body
   // returned, or, where it returned void, whatever went wrong with one of its waits. Where the team
   // was made with `.on_expiry = retry`, a wait that expired in a body that returns void is told as
-  // the result like that, but ends no other lane's waits: it may have been tried again.
+  // the result like that, but ends no other lane's waits: it may have been tried again. One call at
+  // a time: while one runs, another is refused (invalid_argument), from whatever thread.
   template <class Body>
   Result<void> lanes(std::uint32_t count, Body&& body) {
     return run_lanes(count,
@@ -205,12 +211,12 @@ class Team {
   }
 
   [[nodiscard]] std::uint32_t number() const;
-  Result<Shape> make_window(const std::int64_t* extents, std::size_t count, std::size_t element,
+  Result<Shape> make_window(const std::int64_t* extents, std::size_t count, std::uint64_t element,
                             std::string_view name);
   Result<Shape> shape_allocation(const Allocation& allocation, const std::int64_t* extents,
                                  std::size_t count, std::size_t element) const;
   Result<Shape> bring(void* memory, int fd, std::int64_t place, const std::int64_t* extents,
-                      std::size_t count, std::size_t element);
+                      std::size_t count, std::uint64_t element);
   Result<void> free_memory(std::uint64_t offset);
   Result<void> free_segment(std::uint32_t segment);
   Result<void> free_cells(std::uint32_t cell);

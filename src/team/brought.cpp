@@ -118,6 +118,7 @@ void untake_segment(const RankContext& rank, std::uint32_t segment) {
 
 Result<std::uint32_t> Setup::bring(const Bring& bring, const std::string& what,
                                    const std::optional<Error>& local) {
+  if (const auto refused = lanes_run(what)) return *refused;
   const auto call = one_call();
   std::optional<Error> mine = local ? local : wrong(team_, bring);
   std::optional<Handover> handover;
@@ -153,13 +154,14 @@ Result<std::uint32_t> Setup::bring(const Bring& bring, const std::string& what,
   }
   step(team_.process().job_rank, "window_on: keep");
   const auto segment = static_cast<std::uint32_t>(mapped->front());
-  team_.segments().adopt(segment, std::move(*pieces), bring.bytes);
+  team_.segments().adopt(segment, std::move(*pieces), bring.bytes, bring.element);
   return segment;
 }
 
 Result<void> Setup::release_segment(std::uint32_t segment) {
-  const auto call = one_call();
   const std::string what = fmt::format("free of the window on brought memory {}", segment);
+  if (const auto refused = lanes_run(what)) return *refused;
+  const auto call = one_call();
   std::optional<Error> local;
   if (!team_.segments().is_own(segment)) {
     local = Error{ErrorCode::invalid_argument,

@@ -100,6 +100,16 @@ Result<void> Team::run_lanes(std::uint32_t count, const LaneBody& body) {
         rank()};
   }
   if (setup_->closed()) return *setup_->refusal();
+  if (!setup_->begin_lanes()) {
+    return Error{ErrorCode::invalid_argument,
+                 "lanes: lanes of this team are running already, for another thread or around this "
+                 "call; they are run by one call of lane or lanes at a time",
+                 rank()};
+  }
+  struct End {
+    host::Setup& setup;
+    ~End() { setup.end_lanes(); }
+  } const end{*setup_};
   std::vector<Result<void>> results(count);
   const auto run_one = [&](std::uint32_t lane) {
     const auto [result, ends_others] = run_lane(setup_->team(), Lane{lane}, count, body);

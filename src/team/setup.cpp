@@ -72,6 +72,16 @@ std::optional<Error> Setup::refusal() {
   return std::nullopt;
 }
 
+std::optional<Error> Setup::lanes_run(std::string_view what) const {
+  // Pairs with the release in end_lanes: what lanes did is done.
+  if (!lanes_run_.load(std::memory_order_acquire)) return std::nullopt;
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("{}: lanes of this team are running; set-up calls are made outside of "
+                           "lanes, when all of them have ended",
+                           what),
+               team_.rank()};
+}
+
 // The n-th meeting of the team: waits until all have come. With an announcement, the last to come
 // judges those of all.
 Result<void> Setup::meet(bool announced) {
@@ -132,6 +142,7 @@ std::optional<Error> Setup::objection(const std::string& what, std::uint32_t num
 
 Result<std::vector<std::uint64_t>> Setup::agree(const std::string& what, std::uint64_t value,
                                                 const std::optional<Error>& local) {
+  if (auto refused = lanes_run(what)) return *refused;
   // Nobody waits any more once the team has failed: a word written now could meet a slow rank that
   // still reads the one before the last. And what a closed team talked through is another's.
   if (const auto refused = refusal()) return local ? *local : *refused;
@@ -182,6 +193,7 @@ std::optional<Error> Setup::commit(const Allocation& allocation, std::uint64_t o
 
 Result<std::uint64_t> Setup::allocate(Allocation allocation, const std::string& what,
                                       const std::optional<Error>& local) {
+  if (auto refused = lanes_run(what)) return *refused;
   const auto call = one_call();
   const bool leads = team_.rank() == Rank{0};
   std::uint64_t reserved = 0;
@@ -231,13 +243,14 @@ Result<std::uint64_t> Setup::allocate(Allocation allocation, const std::string& 
 }
 
 Result<void> Setup::release(Allocation::Kind kind, std::uint64_t offset) {
-  const auto call = one_call();
   const bool memory = kind == Allocation::Kind::memory;
   const std::string what =
       fmt::format("free of the {} {}", memory ? "window at offset" : "signals at cell", offset);
+  if (auto refused = lanes_run(what)) return *refused;
+  const auto call = one_call();
   const Allocation* found = team_.find(kind, offset);
   std::optional<Error> local;
-  if (found == nullptr || is_system(*found)) {
+  if (found == nullptr || team_.is_system(*found)) {
     local = Error{
         ErrorCode::invalid_argument,
         fmt::format("{}: this team has none there (freed twice, another team's, or never made)",
@@ -256,6 +269,7 @@ Result<void> Setup::release(Allocation::Kind kind, std::uint64_t offset) {
 }
 
 Result<void> Setup::close() {
+  if (auto refused = lanes_run("close()")) return *refused;
   const auto call = one_call();
   std::optional<Error> local;
   if (const std::uint32_t open = children_; open > 0) {
@@ -274,7 +288,7 @@ Result<void> Setup::close() {
   // Everybody has come, so no lane runs any more. What the team itself talks through stays until
   // the last member has passed the barrier below.
   for (const Allocation& allocation : team_.allocations()) {
-    if (!is_system(allocation)) clear(allocation, team_.process().job_rank);
+    if (!team_.is_system(allocation)) clear(allocation, team_.process().job_rank);
   }
   if (Result<void> cleared = sync(); !cleared) return cleared;
   let_go(TeamRecord::LetGo::cleared);
@@ -305,7 +319,7 @@ void Setup::note_let_go(TeamRecord::LetGo how) {
   step(team_.process().job_rank, "close: give back");
   for (const Allocation& allocation : team_.allocations()) {
     for (std::uint32_t member = 0; member < team_.size(); ++member) {
-      if (record.let_go[member] != TeamRecord::LetGo::cleared || is_system(allocation))
+      if (record.let_go[member] != TeamRecord::LetGo::cleared || team_.is_system(allocation))
         clear(allocation, team_.job_rank_of(Rank{member}));
     }
     const bool memory = allocation.kind == Allocation::Kind::memory;
@@ -314,11 +328,6 @@ void Setup::note_let_go(TeamRecord::LetGo how) {
   for (std::uint32_t segment = 1; segment < max_segments; ++segment)
     if (team_.segments().is_own(segment)) header.segment_taken[segment] = false;
   header.team_taken[team_.number()] = false;
-}
-
-bool Setup::is_system(const Allocation& allocation) const {
-  return allocation.kind == Allocation::Kind::memory &&
-         allocation.offset == team_.record().place_offset;
 }
 
 // Makes a rank's part of it zero again, as whoever gets it next expects, and gives its pages back.

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fabric/host/lane_watch.hpp"
@@ -22,6 +23,7 @@ struct Bring {
   int fd = -1;
   std::uint64_t place = 0;  // bytes
   std::uint64_t bytes = 0;
+  std::uint64_t element = 0;  // element_code
 };
 
 class Setup {
@@ -71,8 +73,13 @@ class Setup {
   // Why nothing can be set up any more, if so.
   [[nodiscard]] std::optional<Error> refusal();
 
-  // What a team talks through, which is no window or signal of the user's.
-  [[nodiscard]] bool is_system(const Allocation& allocation) const;
+  // The team's lanes are run by one thread at a time: false where they are running. end_lanes()
+  // belongs to a begin that said true.
+  [[nodiscard]] bool begin_lanes() { return !lanes_run_.exchange(true, std::memory_order_acquire); }
+  // Pairs with the acquire above and in lanes_run.
+  void end_lanes() { lanes_run_.store(false, std::memory_order_release); }
+  // Why the call cannot be made now, if so: while lanes run nobody sets anything up.
+  [[nodiscard]] std::optional<Error> lanes_run(std::string_view what) const;
 
  private:
   [[nodiscard]] Result<void> meet(bool announced);
@@ -90,6 +97,7 @@ class Setup {
   CallClock call_;
   std::uint32_t meetings_ = 0;  // that this rank has come to
   bool closed_ = false;
+  std::atomic<bool> lanes_run_ = false;
   bool counted_ = false;                             // among the parent's children
   mutable std::atomic<std::uint32_t> children_ = 0;  // teams that were split off and are open
 };

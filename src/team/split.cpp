@@ -37,6 +37,7 @@ std::vector<Member> members_of(const std::vector<std::uint64_t>& choices, std::i
 }  // namespace
 
 Result<Team> Team::split(std::int32_t colour, std::int32_t key) {
+  if (const auto refused = setup_->lanes_run("split")) return *refused;
   const auto call = setup_->one_call();
   std::optional<Error> local;
   if (colour < 0) {

@@ -61,13 +61,13 @@ std::uint32_t Team::number() const {
 }
 
 Result<Team::Shape> Team::make_window(const std::int64_t* extents, std::size_t count,
-                                      std::size_t element, std::string_view name) {
+                                      std::uint64_t element, std::string_view name) {
   const std::span<const std::int64_t> all(extents, count);
   const std::string title(name);
   const std::string what =
-      fmt::format("window{} of {{{}}} elements of {} bytes",
-                  title.empty() ? "" : " \"" + title + "\"", fmt::join(all, ", "), element);
-  const Result<Extents> folded = fold_extents("window", all, element);
+      fmt::format("window{} of {{{}}} {}", title.empty() ? "" : " \"" + title + "\"",
+                  fmt::join(all, ", "), host::name_of_element(element));
+  const Result<Extents> folded = fold_extents("window", all, host::bytes_of_element(element));
   std::optional<Error> local;
   if (!folded) {
     local = folded.error();
@@ -75,7 +75,7 @@ Result<Team::Shape> Team::make_window(const std::int64_t* extents, std::size_t c
     local = lacking(what, folded->bytes, size());
   }
   const std::uint64_t bytes = folded ? whole_pages(folded->bytes) : 0;
-  const auto offset = setup_->allocate({Kind::memory, 0, bytes, 0, title}, what, local);
+  const auto offset = setup_->allocate({Kind::memory, 0, bytes, 0, title, element}, what, local);
   if (!offset) return offset.error();
   return Shape{*offset, folded->rows, folded->cols};
 }
@@ -101,7 +101,7 @@ Result<Team::Shape> Team::shape_allocation(const Allocation& allocation,
   const Result<Extents> folded = fold_extents("window", {extents, count}, element);
   if (!folded) return folded.error();
   const host::Allocation* const found = setup_->team().find(Kind::memory, allocation.offset);
-  if (found == nullptr || setup_->is_system(*found)) {
+  if (found == nullptr || setup_->team().is_system(*found)) {
     return invalid(
         fmt::format("window: the allocation at offset {} is not this team's (freed, "
                     "another team's, or never made)",
@@ -146,9 +146,10 @@ Result<Signals> Team::signals(std::uint32_t count) {
 
 Result<Team::Shape> Team::bring(void* memory, int fd, std::int64_t place,
                                 const std::int64_t* extents, std::size_t count,
-                                std::size_t element) {
+                                std::uint64_t element) {
   const std::span<const std::int64_t> all(extents, count);
-  const Result<Extents> folded = fold_extents("window_on", all, element);
+  const std::uint64_t size_of_one = host::bytes_of_element(element);
+  const Result<Extents> folded = fold_extents("window_on", all, size_of_one);
   std::optional<Error> local;
   if (!folded) local = folded.error();
   if (folded && place < 0) {
@@ -156,13 +157,14 @@ Result<Team::Shape> Team::bring(void* memory, int fd, std::int64_t place,
   }
   const std::uint64_t aligned =
       reinterpret_cast<std::uint64_t>(memory) | static_cast<std::uint64_t>(place);
-  if (!local && aligned % std::min<std::uint64_t>(element & (~element + 1), 16) != 0) {
-    local = invalid(
-        fmt::format("window_on: the memory is not aligned to its elements of {} bytes", element));
+  if (!local && aligned % std::min<std::uint64_t>(size_of_one & (~size_of_one + 1), 16) != 0) {
+    local = invalid(fmt::format("window_on: the memory is not aligned to its elements of {} bytes",
+                                size_of_one));
   }
   const std::string what =
-      fmt::format("window_on of {{{}}} elements of {} bytes", fmt::join(all, ", "), element);
-  const host::Bring mine{memory, fd, static_cast<std::uint64_t>(place), folded ? folded->bytes : 0};
+      fmt::format("window_on of {{{}}} {}", fmt::join(all, ", "), host::name_of_element(element));
+  const host::Bring mine{memory, fd, static_cast<std::uint64_t>(place), folded ? folded->bytes : 0,
+                         element};
   const auto segment = setup_->bring(mine, what, local);
   if (!segment) return segment.error();
   return Shape{0, folded->rows, folded->cols, *segment};
@@ -192,6 +194,7 @@ void Team::abort(std::string_view reason) {
 
 Result<Team> Team::shrink() {
   if (setup_->closed()) return *setup_->refusal();
+  if (const auto refused = setup_->lanes_run("shrink()")) return *refused;
   Result<std::uint32_t> successor = host::agree_on_survivors(setup_->team());
   if (!successor) return successor.error();
   setup_->let_go_of_parent();

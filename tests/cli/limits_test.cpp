@@ -202,7 +202,7 @@ TEST(Limits, OfAControlGroupIsOutOfMemory) {
     Command command(group.within(words));
     EXPECT_EQ(command.wait(), 1) << command.err();
     EXPECT_GE(count(command.err(),
-                    "out_of_memory: window of {134217728} elements of 1 bytes asks "
+                    "out_of_memory: window of {134217728} int8 asks "
                     "for 128.0 MiB on each of 2 ranks, and "),
               1)
         << command.err();

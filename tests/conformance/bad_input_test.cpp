@@ -1,96 +1,20 @@
 // Wrong arguments: each gives an error that names the argument, its value and what would be right;
 // the rank that made the mistake gets it, the others hear of it, and nothing is corrupted or hangs.
+#include "conformance/bad_input.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <functional>
 #include <string>
-#include <vector>
 
 #include "muster/muster.hpp"
-#include "support/board.hpp"
-#include "support/checks.hpp"
 
 namespace muster {
 namespace {
 
-using testing::Board;
-using testing::Checks;
-using Words = std::vector<std::string>;
+class BadInput : public BadInputOf<Looks::all> {};
 
-class BadInput : public ::testing::TestWithParam<RunAs> {
- protected:
-  // Checks that would cost on the hot path are on in this run, whatever the build.
-  void SetUp() override { setenv("MUSTER_VERIFY", "1", 1); }
-
-  [[nodiscard]] RunOptions options() const {
-    return {.ranks = 2, .as = GetParam(), .lanes = 4, .timeout = std::chrono::seconds(20)};
-  }
-
-  // Runs on two ranks; what the body says about itself reaches this test through the board, for a
-  // team that has failed makes the exit code 1 whatever the body thinks of it.
-  void expect_held(const std::function<Result<void>(Team&)>& body) const {
-    const Board board;
-    const int status = run(options(), [&](Team& team) { report_on(board, team, body); });
-    for (std::uint32_t rank = 0; rank < 2; ++rank) {
-      EXPECT_TRUE(board[rank].reported) << "rank " << rank << " did not end; status " << status;
-      EXPECT_FALSE(board[rank].failed) << "rank " << rank << ": " << board[rank].text.data();
-    }
-  }
-
- private:
-  static void report_on(const Board& board, Team& team,
-                        const std::function<Result<void>(Team&)>& body) {
-    Result<void> held;
-    try {
-      held = body(team);
-    } catch (const Failure& failure) {
-      held = failure.error();
-    }
-    board[team.rank().value].report(held);
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(As, BadInput, ::testing::Values(threads, processes), [](const auto& one) {
-  return one.param == threads ? "threads" : "processes";
-});
-
-void expect_words(Checks& checks, const Error& error, ErrorCode code, const Words& words) {
-  checks.holds(error.code == code,
-               std::string("the code ") + name_of(code) + " of: " + to_string(error));
-  for (const std::string& word : words) checks.mentions(error.what, word, "the error");
-}
-
-// ---- in a lane: the fabric's operations
-
-struct Things {
-  WindowRef<float> window;  // 4 x 6
-  Signals never;
-};
-
-// Rank 0 does something wrong in a lane, while rank 1 waits for it.
-template <class Bad>
-std::function<Result<void>(Team&)> in_a_lane(Bad bad, const Words& words) {
-  return [bad, words](Team& team) -> Result<void> {
-    const Things things{*team.window<float>({4, 6}), *team.signals(1)};
-    const Result<void> ran = team.lane([&](auto& fabric) {
-      if (fabric.rank() == Rank{0}) bad(fabric, things);
-      return fabric.wait(things.never[0], Compare::ge, 1);
-    });
-    Checks checks;
-    if (!checks.holds(!ran.has_value(), "the lane ends with an error")) return checks.done();
-    const bool mine = team.rank() == Rank{0};
-    expect_words(checks, ran.error(), mine ? ErrorCode::invalid_argument : ErrorCode::aborted,
-                 words);
-    if (mine) {
-      checks.holds(ran.error().rank == Rank{0}, "the error names the rank");
-      checks.holds(ran.error().lane == Lane{0}, "the error names the lane");
-    } else {
-      checks.mentions(ran.error().what, "rank 0", "what the other rank hears");
-    }
-    return checks.done();
-  };
-}
+INSTANTIATE_TEST_SUITE_P(As, BadInput, ::testing::Values(threads, processes), name_of_way);
 
 TEST_P(BadInput, RankOutOfRange) {
   const Words words{"peer", "rank 7", "0 to 1"};
@@ -203,20 +127,6 @@ TEST_P(BadInput, TheFirstMistakeIsReported) {
 }
 
 // ---- set-up: every rank gets an error, and the team goes on
-
-// The call is refused on both ranks with these words, and the team still works.
-template <class Call>
-std::function<Result<void>(Team&)> refused(Call call, ErrorCode code, Words words) {
-  return [call, code, words](Team& team) -> Result<void> {
-    Checks checks;
-    const auto result = call(team);
-    if (!checks.holds(!result.has_value(), "the call is refused")) return checks.done();
-    expect_words(checks, result.error(), code, words);
-    checks.ok(team.window<float>({4}), "a right call afterwards");
-    checks.ok(team.sync(), "sync afterwards");
-    return checks.done();
-  };
-}
 
 TEST_P(BadInput, NothingToAllocate) {
   const auto code = ErrorCode::invalid_argument;
@@ -333,6 +243,58 @@ TEST_P(BadInput, AWindowOfAForeignTeam) {
     Checks checks;
     checks.refused(ran, team.rank() == Rank{0} ? ErrorCode::invalid_argument : ErrorCode::aborted,
                    "a put into a foreign window", "another team's");
+    return checks.done();
+  });
+}
+
+// What the team talks through lies in its memory, too, and is no window.
+TEST_P(BadInput, TheTeamsOwnMemory) {
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things& t) {
+        WindowRef<float> own = t.window;
+        own.offset = 0;
+        own.rows = 1;
+        fabric.put(own, Rank{1}, 0, t.window, 12, 1);
+      },
+      {"1 x 6 float32 at offset 0", "none that this team has allocated"}));
+}
+
+// Bytes of one type as elements of another, of the same size and of another.
+template <class T>
+auto with_elements_of() {
+  return [](auto& fabric, const Things& t) {
+    const WindowRef<T> other{t.window.offset, 2, 2, t.window.segment, t.window.team};
+    auto tile = fabric.template tile<T, 2, 2>();
+    fabric.remote_store(tile, other, Rank{1}, Box{0, 0, 2, 2});
+  };
+}
+
+TEST_P(BadInput, AnotherTypeOfElement) {
+  expect_held(in_a_lane(with_elements_of<std::int32_t>(), {"2 x 2 int32", "made for float32"}));
+  expect_held(in_a_lane(with_elements_of<double>(), {"2 x 2 float64", "made for float32"}));
+  // Without a type it is anybody's.
+  expect_held([](Team& team) -> Result<void> {
+    const Allocation bytes = *team.allocate(64);
+    const auto floats = *team.window<float>(bytes, {4});
+    const auto numbers = *team.window<std::int32_t>(bytes, {4});
+    return team.lane([&](auto& fabric) {
+      fabric.local(floats)[0] = 1;
+      fabric.local(numbers)[1] = 1;
+    });
+  });
+}
+
+TEST_P(BadInput, RanksWithAnotherTypeOfElement) {
+  expect_held([](Team& team) -> Result<void> {
+    Checks checks;
+    const bool first = team.rank() == Rank{0};
+    const auto made = [&]<class T>(T) {
+      const auto window = team.window<T>({4, 6});
+      checks.refused(window, ErrorCode::mismatch, "windows of two types", "{4, 6} float32",
+                     "{4, 6} int32");
+    };
+    first ? made(float{}) : made(std::int32_t{});
+    checks.ok(team.sync(), "sync afterwards");
     return checks.done();
   });
 }

@@ -4,6 +4,15 @@
 // Signals are 32-bit words, one cache line apart; notify is a store or an atomic add, wait polls,
 // then yields, then sleeps on a futex. The fabric is `direct`: every transfer takes effect at
 // issue, a release carries all of them.
+//
+// Looked at in every build, before anything is touched: that a rank is one of the team's; that a
+// cell lies where cells are; that a window is of this team or of one that it was split off, and
+// lies inside its segment; that boxes and runs lie inside their windows. So nothing that an
+// operation is given takes it out of the job's memory. Debug builds and MUSTER_VERIFY=1 look up
+// besides, each time, that the cell or the window is one that the team has allocated and not freed,
+// and that the window was made for such elements. What is wrong is an error of the lane
+// (invalid_argument) and fails the team; it moves and deposits nothing, and the waits of that lane
+// return `invalid` from then on.
 #pragma once
 
 #include <atomic>
@@ -12,64 +21,15 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <string>
 #include <type_traits>
 
 #include "muster/fabric.hpp"
+#include "muster/fabric/host/context.hpp"
 #include "muster/fabric/host/tile.hpp"
 #include "muster/result.hpp"
 
 namespace muster::host {
-
-// Bytes from one cell of a rank to the next: those of one rank never share a cache line. Copies of
-// a cell on several ranks may (JobHeader::ranks_in_line).
-inline constexpr std::size_t cell_stride = 64;
-
-// The base addresses of one segment in the memory of each rank of a team, by team rank.
-struct Segment {
-  std::byte* const* cells = nullptr;
-  std::byte* const* memory = nullptr;
-};
-
-class LaneWatch;  // the slow side of a lane: sleeping, deadlines, lost peers, errors
-
-// Is a lane in a call, and since when has that been slow? No clock is read before it is.
-class CallClock {
- public:
-  // Waits between the two share one deadline: see OneCall.
-  bool begin_call() {
-    const bool inner = since_ns_ != no_call;
-    if (!inner) since_ns_ = not_slow;
-    return inner;
-  }
-  void end_call(bool inner) {
-    if (!inner) since_ns_ = no_call;
-  }
-
-  // A wait turns slow at `now_ns`, of the steady clock: since when has its call been?
-  [[nodiscard]] std::int64_t turn_slow(std::int64_t now_ns) {
-    if (since_ns_ == not_slow) since_ns_ = now_ns;
-    return since_ns_ == no_call ? now_ns : since_ns_;
-  }
-
- private:
-  static constexpr std::int64_t no_call = 0;
-  static constexpr std::int64_t not_slow = 1;
-  std::int64_t since_ns_ = no_call;  // or one of these
-};
-
-// What a lane is made from; filled in by its team.
-struct LaneContext {
-  Rank rank;
-  std::uint32_t size = 1;
-  Lane lane;
-  std::uint32_t lanes = 1;
-  std::uint32_t spins = 0;  // polls before the first yield; few where lanes outnumber the cores
-  bool verify = false;      // check cells, windows and whether the lane has ended, each time
-  const Segment* segments = nullptr;
-  // By team rank: how many lanes of the team sleep on a cell in that rank's memory.
-  std::atomic<std::uint32_t>* const* sleepers = nullptr;
-  LaneWatch* watch = nullptr;
-};
 
 // A rank's part of a window: element i of rows x cols, row-major.
 template <class T>
@@ -87,11 +47,23 @@ class View {
   std::int64_t size_;
 };
 
+// A window as what is allocated is compared with it.
+struct UntypedWindow {
+  std::uint32_t segment;
+  std::uint32_t team;
+  std::uint64_t offset;
+  std::int64_t rows;
+  std::int64_t cols;
+  std::uint64_t element;  // element_code
+};
+
 class Fabric {
  public:
   static constexpr bool is_device = false;
 
-  explicit Fabric(const LaneContext& context) : context_(context) {}
+  explicit Fabric(const LaneContext& context) : context_(context) {
+    if (context_.verify) look_at_all();
+  }
 
   // ---- identity and meeting: a lane is one thread
 
@@ -162,13 +134,18 @@ class Fabric {
 
   [[nodiscard]] std::uint32_t read(Signal signal, Order order = Order::relaxed,
                                    Scope = Scope::system) {
-    if (!admits(signal, context_.rank) && ending() == WaitStatus::invalid) [[unlikely]]
+    // A lane that has ended still sees its own cells.
+    if (!admits(signal, context_.rank) && !may_read(signal)) [[unlikely]]
       return 0;
     return load(signal, context_.rank, load_order(order));
   }
 
-  [[nodiscard]] std::uint32_t counter(Counter counter) { return word_of(counter); }
-  void set_counter(Counter counter, std::uint32_t value) { word_of(counter) = value; }
+  [[nodiscard]] std::uint32_t counter(Counter counter) {
+    return admits(counter) ? word_of(counter) : 0;
+  }
+  void set_counter(Counter counter, std::uint32_t value) {
+    if (admits(counter)) word_of(counter) = value;
+  }
 
   // ---- hand and take
   // --------------------------------------------------------------------------------------- A cell
@@ -364,14 +341,32 @@ class Fabric {
     }
   }
 
-  // Is there such a rank and, in a verifying run, such a cell? Reports it where not.
+  // Is there such a rank and such a cell? Reports it where not. Of what passes at once `cells` is
+  // the number, which is 0 where each cell is looked up.
   [[nodiscard]] bool admits(Signal signal, Rank peer) {
-    if (peer.value >= context_.size || context_.verify) [[unlikely]]
+    if (peer.value >= context_.size || number_of(signal.segment, signal.cell) >= context_.cells)
+        [[unlikely]]
       return admits_slowly(signal, peer);
     return true;
   }
+  [[nodiscard]] bool admits(Counter counter) {
+    if (number_of(counter.segment, counter.cell) >= context_.cells) [[unlikely]]
+      return admits_slowly(counter);
+    return true;
+  }
+  // Those of segment 0, where all cells are, come first.
+  [[nodiscard]] static std::uint64_t number_of(std::uint32_t segment, std::uint32_t cell) {
+    return std::uint64_t{segment} << 32U | cell;
+  }
 
-  // Is this a transfer of `box` of the window that lies inside it, with the peer's number in range?
+  // The size of a window that lies in memory that is there, and is of a team whose windows this one
+  // may use; else less than 0. That is all that can be told without asking what is allocated.
+  template <class T>
+  [[nodiscard]] std::int64_t elements_of(WindowRef<T> window) const;
+  // Is there such a window; in a verifying run, is it allocated? Reports it where not.
+  template <class T>
+  [[nodiscard]] bool admits(const char* what, WindowRef<T> window);
+  // And is this a transfer of a part of it, with the peer's number in range?
   template <class T>
   [[nodiscard]] bool admits(const char* what, WindowRef<T> window, Rank peer, Box box,
                             std::int64_t rows, std::int64_t cols);
@@ -392,8 +387,7 @@ class Fabric {
   template <class T>
   [[nodiscard]] T* memory_of(WindowRef<T> window, Rank peer) const;
   template <class T>
-  [[nodiscard]] bool both_fit(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from,
-                              std::int64_t from_at, std::int64_t count, Rank peer) const;
+  [[nodiscard]] bool fits_at_once(WindowRef<T> window, std::int64_t at, std::int64_t count) const;
   template <class T>
   void move(T* target, std::int64_t to_at, const T* source, std::int64_t from_at,
             std::int64_t count);
@@ -403,20 +397,32 @@ class Fabric {
 
   void compare_call(const Call& call);
   [[nodiscard]] bool admits_slowly(Signal signal, Rank peer);
+  [[nodiscard]] bool admits_slowly(Counter counter);
   // What the lane's waits return once it has ended (LaneWatch::ended), and how one of them has
-  // ended: then `verify` is set, for what it does has to be looked at, or dropped.
+  // ended: from then on what it does has to be looked at, or dropped.
   [[nodiscard]] WaitStatus ending() const;
   [[nodiscard]] WaitStatus settle(WaitStatus status);
   // Would it write to a peer, after it has ended?
   [[nodiscard]] bool silenced(Rank peer) const {
     return context_.verify && !(peer == context_.rank) && ending() != WaitStatus::ok;
   }
-  [[nodiscard]] bool knows(const char* what, std::uint32_t segment, std::uint64_t offset,
-                           std::uint64_t bytes);
+  void look_at_all() {
+    context_.verify = true;
+    context_.cells = 0;
+  }
+  [[nodiscard]] bool may_read(Signal signal) {
+    return ending() != WaitStatus::invalid && holds_cell(signal.segment, signal.cell);
+  }
+  [[nodiscard]] bool holds_cell(std::uint32_t segment, std::uint32_t cell);
+  [[nodiscard]] bool knows(const char* what, const UntypedWindow& window);
+  // This lane broke the contract: see LaneWatch::reject.
+  void reject(std::string what);
   void reject_peer(const char* what, Rank peer);
   // Memory that belongs to nobody: what a view of a window that does not exist points to, so that
-  // the lane lives to report it.
+  // the lane lives to report it. Null where there is not so much.
   [[nodiscard]] static std::byte* nowhere(std::uint64_t bytes);
+  template <class T>
+  [[nodiscard]] static View<T> no_memory(WindowRef<T> window);
   void reject_box(const char* what, std::int64_t window_rows, std::int64_t window_cols, Box box,
                   std::int64_t rows, std::int64_t cols);
   void reject_run(const char* what, std::int64_t size, std::int64_t at, std::int64_t count);

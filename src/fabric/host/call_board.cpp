@@ -36,24 +36,13 @@ Words words_of(const Call& call) {
           word(moved.chunk_cols), moved.element,    call.lanes};
 }
 
-std::string element_name(std::uint64_t code) {
-  const std::uint64_t bytes = code & 0xffffffffU;
-  switch (static_cast<ElementKind>(code >> 32U)) {
-    case ElementKind::floating: return fmt::format("float{}", 8 * bytes);
-    case ElementKind::integer: return fmt::format("int{}", 8 * bytes);
-    case ElementKind::natural: return fmt::format("uint{}", 8 * bytes);
-    case ElementKind::other: break;
-  }
-  return fmt::format("elements of {} bytes", bytes);
-}
-
 std::string in_words(const std::string& name, std::uint64_t first, std::uint64_t second,
                      const Words& others) {
   if (second == set_up_call) return name;
   std::string text = name;
   const auto [rows, cols, chunk_rows, chunk_cols, element, lanes] = others;
   if (rows != 0 || cols != 0)
-    text += fmt::format(" of {} x {} {}", rows, cols, element_name(element));
+    text += fmt::format(" of {} x {} {}", rows, cols, name_of_element(element));
   if (chunk_rows != 0 || chunk_cols != 0)
     text += fmt::format(" in chunks of {} x {}{}", chunk_rows, chunk_cols,
                         second != 0 ? ", pipelined" : "");
@@ -64,6 +53,21 @@ std::string in_words(const std::string& name, std::uint64_t first, std::uint64_t
 }
 
 }  // namespace
+
+std::uint64_t bytes_of_element(std::uint64_t code) {
+  return code & 0xffffffffU;
+}
+
+std::string name_of_element(std::uint64_t code) {
+  const std::uint64_t bytes = bytes_of_element(code);
+  switch (static_cast<ElementKind>(code >> 32U)) {
+    case ElementKind::floating: return fmt::format("float{}", 8 * bytes);
+    case ElementKind::integer: return fmt::format("int{}", 8 * bytes);
+    case ElementKind::natural: return fmt::format("uint{}", 8 * bytes);
+    case ElementKind::other: break;
+  }
+  return fmt::format("elements of {} bytes", bytes);
+}
 
 std::string to_string(const Call& call) {
   return in_words(call.name, call.detail[0], call.detail[1], words_of(call));

@@ -46,4 +46,8 @@ struct CallBoard {
 // "EpochBarrier (cell 12)", "halo of 4 x 6 float32 in chunks of 2 x 6"
 [[nodiscard]] std::string to_string(const Call& call);
 
+// Of an element_code: the bytes of one element; "float32", "elements of 64 bytes".
+[[nodiscard]] std::uint64_t bytes_of_element(std::uint64_t code);
+[[nodiscard]] std::string name_of_element(std::uint64_t code);
+
 }  // namespace muster::host

@@ -2,6 +2,8 @@
 #include <sys/mman.h>
 
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "fabric/host/futex.hpp"
@@ -9,17 +11,9 @@
 #include "muster/fabric/host.hpp"
 
 namespace muster::host {
-namespace {
-
-Error invalid(std::string what) {
-  return Error{ErrorCode::invalid_argument, std::move(what)};
-}
-
-}  // namespace
-
 AnyStatus Fabric::wait_any(const Condition* conditions, std::uint32_t count, Order order, Scope) {
   if (count == 0) {
-    context_.watch->reject(invalid("wait_any: count is 0; at least one condition is needed"));
+    reject("wait_any: count is 0; at least one condition is needed");
     return {WaitStatus::invalid, 0};
   }
   std::vector<Awaited> awaited;
@@ -52,7 +46,7 @@ WaitStatus Fabric::ending() const {
 }
 
 WaitStatus Fabric::settle(WaitStatus status) {
-  if (ending() != WaitStatus::ok) context_.verify = true;
+  if (ending() != WaitStatus::ok) look_at_all();
   return status;
 }
 
@@ -63,8 +57,7 @@ void Fabric::clear_packets(Slots slots, std::int64_t at, std::int64_t lines) {
 }
 
 void Fabric::reject_flag(const char* what) {
-  context_.watch->reject(
-      invalid(fmt::format("{}: the flag is 0, which cleared slots hold; count from 1", what)));
+  reject(fmt::format("{}: the flag is 0, which cleared slots hold; count from 1", what));
 }
 
 WaitStatus Fabric::failure_or_pending() {
@@ -79,28 +72,44 @@ void Fabric::compare_call(const Call& call) {
   context_.watch->compare(call);
 }
 
+void Fabric::reject(std::string what) {
+  context_.watch->reject(Error{ErrorCode::invalid_argument, std::move(what)});
+  look_at_all();
+}
+
 bool Fabric::admits_slowly(Signal signal, Rank peer) {
   if (peer.value >= context_.size) return reject_peer("signal", peer), false;
   if (ending() != WaitStatus::ok) return false;
-  const TeamContext& team = context_.watch->team();
-  if (signal.segment == 0 && team.holding(Allocation::Kind::cells, signal.cell, 1) != nullptr)
-    return true;
-  context_.watch->reject(invalid(fmt::format(
+  if (holds_cell(signal.segment, signal.cell)) return true;
+  reject(fmt::format(
       "signal: cell {} of segment {} belongs to no rows or signals of this team (freed, out of "
       "bounds, or another team's)",
-      signal.cell, signal.segment)));
+      signal.cell, signal.segment));
   return false;
 }
 
-bool Fabric::knows(const char* what, std::uint32_t segment, std::uint64_t offset,
-                   std::uint64_t bytes) {
+// Also of a lane that has ended: it keeps its books, which no peer sees.
+bool Fabric::admits_slowly(Counter counter) {
+  if (holds_cell(counter.segment, counter.cell)) return true;
+  reject(fmt::format(
+      "counter: cell {} of segment {} belongs to no rows or signals of this team (freed, out of "
+      "bounds, or another team's)",
+      counter.cell, counter.segment));
+  return false;
+}
+
+bool Fabric::holds_cell(std::uint32_t segment, std::uint32_t cell) {
+  return segment == 0 &&
+         context_.watch->team().holding(Allocation::Kind::cells, cell, 1) != nullptr;
+}
+
+bool Fabric::knows(const char* what, const UntypedWindow& window) {
   if (context_.watch->rejected()) return false;  // what it would move could pass for a right call
-  const TeamContext& team = context_.watch->team();
-  if (segment == 0 && team.holding(Allocation::Kind::memory, offset, bytes) != nullptr) return true;
-  if (team.segments().holds(segment, offset, bytes)) return true;
-  context_.watch->reject(invalid(fmt::format(
-      "{}: {} bytes at offset {} belong to no window of this team (freed, or another team's)", what,
-      bytes, offset)));
+  const std::string wrong = context_.watch->team().objection_to(window);
+  if (wrong.empty()) return true;
+  reject(fmt::format("{}: the window of {} x {} {} at offset {} of segment {} {}", what,
+                     window.rows, window.cols, name_of_element(window.element), window.offset,
+                     window.segment, wrong));
   return false;
 }
 
@@ -122,30 +131,30 @@ std::byte* Fabric::nowhere(std::uint64_t bytes) {
 }
 
 void Fabric::reject_peer(const char* what, Rank peer) {
-  context_.watch->reject(invalid(fmt::format("{}: peer is rank {}; this team has ranks 0 to {}",
-                                             what, peer.value, context_.size - 1)));
+  reject(fmt::format("{}: peer is rank {}; this team has ranks 0 to {}", what, peer.value,
+                     context_.size - 1));
 }
 
 void Fabric::reject_box(const char* what, std::int64_t window_rows, std::int64_t window_cols,
                         Box box, std::int64_t rows, std::int64_t cols) {
-  context_.watch->reject(invalid(fmt::format(
+  reject(fmt::format(
       "{}: box of {} x {} elements at ({}, {}); it must lie inside the {} x {} that are there and "
       "be "
       "at most the tile's {} x {} (extents are elements, not bytes)",
-      what, box.rows, box.cols, box.row, box.col, window_rows, window_cols, rows, cols)));
+      what, box.rows, box.cols, box.row, box.col, window_rows, window_cols, rows, cols));
 }
 
 void Fabric::reject_run(const char* what, std::int64_t size, std::int64_t at, std::int64_t count) {
-  context_.watch->reject(invalid(fmt::format(
+  reject(fmt::format(
       "{}: {} elements at {}; the window has {} (positions and counts are elements, not bytes)",
-      what, count, at, size)));
+      what, count, at, size));
 }
 
 void Fabric::reject_overlap(std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-  context_.watch->reject(
-      invalid(fmt::format("transfer within a rank: source and target overlap ({} elements from {} "
-                          "to {}); they must be apart",
-                          count, from_at, to_at)));
+  reject(
+      fmt::format("transfer within a rank: source and target overlap ({} elements from {} "
+                  "to {}); they must be apart",
+                  count, from_at, to_at));
 }
 
 }  // namespace muster::host

@@ -20,9 +20,7 @@
 namespace muster::host {
 
 inline constexpr std::uint32_t max_ranks = 1024;
-inline constexpr std::uint32_t max_teams = 1024;
-// Segments that a job may have at a time: its own memory, and what ranks bring.
-inline constexpr std::uint32_t max_segments = 64;
+// max_segments a job may have at a time: its own memory, and what ranks bring; and max_teams.
 inline constexpr std::uint32_t no_rank = ~0U;
 inline constexpr std::size_t page = 4096;
 

@@ -9,7 +9,7 @@ Segments::Segments(const Job& job, const std::vector<std::uint32_t>& members) {
     cells_.push_back(job.cells_of(job_rank));
     heaps_.push_back(job.heap_of(job_rank));
   }
-  table_[0] = Segment{cells_.data(), heaps_.data()};
+  table_[0] = Segment{cells_.data(), heaps_.data(), job.header().heap_bytes};
 }
 
 Segments::~Segments() {
@@ -20,9 +20,11 @@ void Segments::drop_all() {
   for (std::uint32_t segment = 1; segment < max_segments; ++segment) drop(segment);
 }
 
-void Segments::adopt(std::uint32_t segment, std::vector<Piece> pieces, std::uint64_t bytes) {
+void Segments::adopt(std::uint32_t segment, std::vector<Piece> pieces, std::uint64_t bytes,
+                     std::uint64_t element) {
   Brought& brought = brought_[segment];
   brought.bytes = bytes;
+  brought.element = element;
   for (const Piece& piece : pieces) brought.memory.push_back(piece.memory);
   brought.pieces = std::move(pieces);
   publish(segment);
@@ -41,6 +43,7 @@ void Segments::inherit(const Segments& other, const std::vector<std::uint32_t>& 
     const Brought& theirs = other.brought_[segment];
     if (theirs.memory.empty()) continue;
     brought_[segment].bytes = theirs.bytes;
+    brought_[segment].element = theirs.element;
     for (const std::uint32_t rank : from) {
       brought_[segment].memory.push_back(theirs.memory[rank]);
     }
@@ -49,7 +52,8 @@ void Segments::inherit(const Segments& other, const std::vector<std::uint32_t>& 
 }
 
 void Segments::publish(std::uint32_t segment) {
-  table_[segment] = Segment{nullptr, brought_[segment].memory.data()};
+  const Brought& brought = brought_[segment];
+  table_[segment] = Segment{nullptr, brought.memory.data(), brought.bytes};
 }
 
 bool Segments::is_own(std::uint32_t segment) const {

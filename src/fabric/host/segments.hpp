@@ -30,8 +30,9 @@ class Segments {
   // For lanes: stays where it is, and holds every segment that a WindowRef can name.
   [[nodiscard]] const Segment* table() const { return table_.data(); }
 
-  // `pieces` by team rank, `bytes` each. Owns their mappings.
-  void adopt(std::uint32_t segment, std::vector<Piece> pieces, std::uint64_t bytes);
+  // `pieces` by team rank, `bytes` each, of such elements (element_code). Owns their mappings.
+  void adopt(std::uint32_t segment, std::vector<Piece> pieces, std::uint64_t bytes,
+             std::uint64_t element);
   void drop(std::uint32_t segment);
   void drop_all();
   // All that `other` has brought, for the ranks that `from` names by their rank there. `other`
@@ -40,12 +41,16 @@ class Segments {
 
   [[nodiscard]] bool is_own(std::uint32_t segment) const;
   [[nodiscard]] bool holds(std::uint32_t segment, std::uint64_t offset, std::uint64_t bytes) const;
+  [[nodiscard]] std::uint64_t element_of(std::uint32_t segment) const {
+    return brought_[segment].element;
+  }
 
  private:
   struct Brought {
     std::vector<std::byte*> memory;
     std::vector<Piece> pieces;  // empty where inherited
     std::uint64_t bytes = 0;
+    std::uint64_t element = 0;
   };
 
   void publish(std::uint32_t segment);

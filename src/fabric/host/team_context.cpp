@@ -39,6 +39,8 @@ TeamContext::TeamContext(std::shared_ptr<RankContext> rank, std::uint32_t number
     sleepers_.push_back(&header().rank_records[job_rank].sleepers);
   }
   cores_ = count_cores(header());
+  for (const TeamContext* team = this; team != nullptr; team = team->parent_)
+    usable_[team->number_] = true;
   if (parent_ == nullptr) return;
   std::vector<std::uint32_t> ranks_there;
   for (const std::uint32_t job_rank : members_of(record_)) {
@@ -57,6 +59,8 @@ LaneContext TeamContext::lane_context(Lane lane, std::uint32_t lanes) const {
   context.lanes = lanes;
   context.verify = process_->verify;
   context.segments = segments_.table();
+  context.cells = header().cells;
+  context.teams = usable_.data();
   context.sleepers = sleepers_.data();
   // Polling helps only while the lane that would answer has a core of its own.
   context.spins = header().ranks * lanes <= cores_ ? 320 : 1;
@@ -181,12 +185,40 @@ const Allocation* TeamContext::holding(Allocation::Kind kind, std::uint64_t offs
                                        std::uint64_t length) const {
   const auto found = std::ranges::find_if(allocations_, [&](const Allocation& allocation) {
     return allocation.kind == kind && offset >= allocation.offset && length <= allocation.length &&
-           offset - allocation.offset <= allocation.length - length;
+           offset - allocation.offset <= allocation.length - length && !is_system(allocation);
   });
   if (found != allocations_.end()) return &*found;
   // Cells belong to one team alone; a parent's windows are a split team's as well.
   const bool passed_on = kind == Allocation::Kind::memory && parent_ != nullptr;
   return passed_on ? parent_->holding(kind, offset, length) : nullptr;
+}
+
+bool TeamContext::is_system(const Allocation& allocation) const {
+  return allocation.kind == Allocation::Kind::memory && allocation.offset == record_.place_offset;
+}
+
+std::string TeamContext::objection_to(const UntypedWindow& window) const {
+  if (window.team >= max_teams || !usable_[window.team])
+    return fmt::format("is another team's: of team {}, and this is team {}", window.team, number_);
+  std::int64_t size = 0;
+  std::uint64_t bytes = 0;
+  const bool counted = window.rows >= 0 && window.cols >= 0 &&
+                       !__builtin_mul_overflow(window.rows, window.cols, &size) &&
+                       !__builtin_mul_overflow(static_cast<std::uint64_t>(size),
+                                               bytes_of_element(window.element), &bytes);
+  if (counted && bytes == 0 && window.segment == 0) return {};  // none, of which nothing is moved
+  std::optional<std::uint64_t> element;                         // of what it lies in
+  if (counted && window.segment == 0) {
+    const Allocation* const found = holding(Allocation::Kind::memory, window.offset, bytes);
+    if (found != nullptr) element = found->element;
+  } else if (counted && segments_.holds(window.segment, window.offset, bytes)) {
+    element = segments_.element_of(window.segment);
+  }
+  if (!element)
+    return "lies in none that this team has allocated (freed, out of bounds, or another team's)";
+  if (*element != 0 && *element != window.element)
+    return fmt::format("was made for {}", name_of_element(*element));
+  return {};
 }
 
 std::optional<Rank> TeamContext::writer_of(std::uint32_t cell) const {

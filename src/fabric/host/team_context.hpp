@@ -2,6 +2,7 @@
 // allocated, and whether the team has failed.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -48,6 +49,7 @@ struct Allocation {
   std::uint64_t length = 0;     // bytes, or cells
   std::uint32_t row_lanes = 0;  // cells that are rows: lanes, so that a cell's writer can be named
   std::string name{};
+  std::uint64_t element = 0;  // element_code; 0: any
 };
 
 class TeamContext {
@@ -94,9 +96,13 @@ class TeamContext {
   [[nodiscard]] const Allocation* find(Allocation::Kind kind, std::uint64_t offset) const;
   [[nodiscard]] const Allocation* find_named(const std::string& name) const;
   [[nodiscard]] const std::vector<Allocation>& allocations() const { return allocations_; }
-  // The allocation that holds [offset, offset + length); memory may be a parent's.
+  // The allocation of the user's that holds [offset, offset + length); memory may be a parent's.
   [[nodiscard]] const Allocation* holding(Allocation::Kind kind, std::uint64_t offset,
                                           std::uint64_t length) const;
+  // What the team talks through itself, which is no window or signal of the user's.
+  [[nodiscard]] bool is_system(const Allocation& allocation) const;
+  // What is wrong with a window that a lane was given, as the end of a sentence; empty: nothing.
+  [[nodiscard]] std::string objection_to(const UntypedWindow& window) const;
   // The one rank that deposits into the cell, where it belongs to rows.
   [[nodiscard]] std::optional<Rank> writer_of(std::uint32_t cell) const;
 
@@ -114,6 +120,7 @@ class TeamContext {
   std::uint32_t cores_ = 1;
   Segments segments_;
   std::vector<Allocation> allocations_;
+  std::array<bool, max_teams> usable_{};  // by number: the teams whose windows this one may use
   std::array<std::uint64_t, CallBoard::lanes> calls_{};  // by lane; each counts its own
 };
 

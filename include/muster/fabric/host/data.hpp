@@ -47,6 +47,9 @@ inline void copy(void* to, const void* from, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; ++i) target[i] = source[i];
 }
 
+// The largest view of a window that does not exist, in bytes: a larger one is empty.
+inline constexpr std::uint64_t max_view = 1ULL << 44U;
+
 }  // namespace detail
 
 template <class T>
@@ -56,15 +59,41 @@ inline T* Fabric::memory_of(WindowRef<T> window, Rank peer) const {
 }
 
 template <class T>
+inline std::int64_t Fabric::elements_of(WindowRef<T> window) const {
+  if (window.segment >= max_segments || window.team >= max_teams) return -1;
+  const std::uint64_t bytes = context_.segments[window.segment].bytes;
+  std::int64_t size = 0;
+  const bool there = !__builtin_mul_overflow(window.rows, window.cols, &size) &&
+                     (window.rows | window.cols) >= 0 && window.offset < bytes &&
+                     static_cast<std::uint64_t>(size) <= (bytes - window.offset) / sizeof(T) &&
+                     context_.teams[window.team];
+  return there ? size : -1;
+}
+
+template <class T>
+inline bool Fabric::admits(const char* what, WindowRef<T> window) {
+  if (elements_of(window) >= 0 && !context_.verify) [[likely]]
+    return true;
+  return knows(what, {window.segment, window.team, window.offset, window.rows, window.cols,
+                      element_code<std::remove_const_t<T>>});
+}
+
+template <class T>
+[[gnu::noinline, gnu::cold]] View<T> Fabric::no_memory(WindowRef<T> window) {
+  std::int64_t size = 0;
+  const bool counted = !__builtin_mul_overflow(window.rows, window.cols, &size) && size > 0 &&
+                       static_cast<std::uint64_t>(size) <= detail::max_view / sizeof(T);
+  std::byte* const memory =
+      counted ? nowhere(static_cast<std::uint64_t>(size) * sizeof(T)) : nullptr;
+  return View<T>(reinterpret_cast<T*>(memory), memory == nullptr ? 0 : size);
+}
+
+template <class T>
 inline View<T> Fabric::address(WindowRef<T> window, Rank peer) {
-  const std::uint64_t bytes = static_cast<std::uint64_t>(window.size()) * sizeof(T);
-  const bool exists = peer.value < context_.size;
-  if (!exists) [[unlikely]]
-    reject_peer("address", peer);
-  if (!exists || (context_.verify && !knows("window", window.segment, window.offset, bytes)))
-      [[unlikely]] {
-    return View<T>(reinterpret_cast<T*>(nowhere(bytes)), window.size());
-  }
+  if (peer.value >= context_.size) [[unlikely]]
+    return reject_peer("address", peer), no_memory(window);
+  if (!admits("address", window)) [[unlikely]]
+    return no_memory(window);
   return View<T>(memory_of(window, peer), window.size());
 }
 
@@ -84,10 +113,7 @@ bool Fabric::admits(const char* what, WindowRef<T> window, Rank peer, Box box, s
                     std::int64_t cols) {
   if (peer.value >= context_.size) [[unlikely]]
     return reject_peer(what, peer), false;
-  if (!fits(what, window.rows, window.cols, box, rows, cols)) [[unlikely]]
-    return false;
-  return !context_.verify || knows(what, window.segment, window.offset,
-                                   static_cast<std::uint64_t>(window.size()) * sizeof(T));
+  return admits(what, window) && fits(what, window.rows, window.cols, box, rows, cols);
 }
 
 template <class T>
@@ -95,11 +121,12 @@ bool Fabric::admits(const char* what, WindowRef<T> window, Rank peer, std::int64
                     std::int64_t count) {
   if (peer.value >= context_.size) [[unlikely]]
     return reject_peer(what, peer), false;
-  if (at < 0 || count < 0 || at > window.size() - count) [[unlikely]] {
-    return reject_run(what, window.size(), at, count), false;
-  }
-  return !context_.verify || knows(what, window.segment, window.offset,
-                                   static_cast<std::uint64_t>(window.size()) * sizeof(T));
+  if (!admits(what, window)) [[unlikely]]
+    return false;
+  const bool inside = at >= 0 && count >= 0 && at <= window.size() - count;
+  if (!inside) [[unlikely]]
+    reject_run(what, window.size(), at, count);
+  return inside;
 }
 
 template <class T, std::int64_t R, std::int64_t C>
@@ -128,14 +155,14 @@ template <class T, std::int64_t R, std::int64_t C>
 void Fabric::remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box) {
   if (!admits("remote_load", window, peer, box, R, C)) [[unlikely]]
     return;
-  read(tile, address(window, peer).data() + window.at(box.row, box.col), window.cols, box);
+  read(tile, memory_of(window, peer) + window.at(box.row, box.col), window.cols, box);
 }
 
 template <class T, std::int64_t R, std::int64_t C>
 void Fabric::remote_store(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box) {
   if (!admits("remote_store", window, peer, box, R, C) || silenced(peer)) [[unlikely]]
     return;
-  write(tile, address(window, peer).data() + window.at(box.row, box.col), window.cols, box);
+  write(tile, memory_of(window, peer) + window.at(box.row, box.col), window.cols, box);
 }
 
 template <class T, class U, std::int64_t R, std::int64_t C>
@@ -175,7 +202,7 @@ void Fabric::remote_add(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box
                 "remote_add takes numbers of 1, 2, 4 or 8 bytes");
   if (!admits("remote_add", window, peer, box, R, C) || silenced(peer)) [[unlikely]]
     return;
-  const View<T> target = address(window, peer);
+  T* const target = memory_of(window, peer);
   for (std::int64_t row = 0; row < box.rows; ++row) {
     for (std::int64_t col = 0; col < box.cols; ++col) {
       detail::atomic_add(target[window.at(box.row + row, box.col + col)],
@@ -184,12 +211,11 @@ void Fabric::remote_add(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box
   }
 }
 
-// Both runs lie inside their windows, which is all that a run that does not verify looks at.
+// The window is there and the run lies inside it: all that a run that does not verify looks at.
 template <class T>
-inline bool Fabric::both_fit(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from,
-                             std::int64_t from_at, std::int64_t count, Rank peer) const {
-  return peer.value < context_.size && !context_.verify && (to_at | from_at | count) >= 0 &&
-         to_at <= to.size() - count && from_at <= from.size() - count;
+inline bool Fabric::fits_at_once(WindowRef<T> window, std::int64_t at, std::int64_t count) const {
+  const std::int64_t size = elements_of(window);
+  return !context_.verify && (at | count | size) >= 0 && at <= size - count;
 }
 
 template <class T>
@@ -219,7 +245,8 @@ template <class T>
 inline void Fabric::put(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
                         std::int64_t from_at, std::int64_t count) {
   static_assert(std::is_trivially_copyable_v<T>);
-  if (!both_fit(to, to_at, from, from_at, count, peer)) [[unlikely]]
+  if (peer.value >= context_.size || !fits_at_once(to, to_at, count) ||
+      !fits_at_once(from, from_at, count)) [[unlikely]]
     return move_slowly({"put (target)", "put (source)"}, to, peer, to_at, from, context_.rank,
                        from_at, count);
   move(memory_of(to, peer) + to_at, to_at, memory_of(from, context_.rank) + from_at, from_at,
@@ -230,7 +257,8 @@ template <class T>
 inline void Fabric::get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
                         std::int64_t from_at, std::int64_t count) {
   static_assert(std::is_trivially_copyable_v<T>);
-  if (!both_fit(to, to_at, from, from_at, count, peer)) [[unlikely]]
+  if (peer.value >= context_.size || !fits_at_once(to, to_at, count) ||
+      !fits_at_once(from, from_at, count)) [[unlikely]]
     return move_slowly({"get (target)", "get (source)"}, to, context_.rank, to_at, from, peer,
                        from_at, count);
   move(memory_of(to, context_.rank) + to_at, to_at, memory_of(from, peer) + from_at, from_at,

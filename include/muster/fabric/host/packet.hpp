@@ -37,8 +37,9 @@ inline void Fabric::put_packets(Slots slots, Rank peer, std::int64_t at, const T
   constexpr auto bytes = R * C * static_cast<std::int64_t>(sizeof(T));
   constexpr std::int64_t last = detail::flag_line<T>(R * C);
   static_assert(bytes <= last * static_cast<std::int64_t>(sizeof(PacketLine)) || last == 0);
-  if (!admits("put_packets", slots, peer, at, last + 1) || silenced(peer)) [[unlikely]]
-    return;
+  if (peer.value >= context_.size || !fits_at_once(slots, at, last + 1)) [[unlikely]] {
+    if (!admits("put_packets", slots, peer, at, last + 1) || silenced(peer)) return;
+  }
   if (flag == 0) [[unlikely]]
     return reject_flag("put_packets");
   PacketLine* const target = memory_of(slots, peer) + at;
@@ -57,10 +58,10 @@ inline WaitStatus Fabric::wait_packets(Tile<T, R, C>& tile, Slots slots, std::in
   static_assert(std::is_trivially_copyable_v<T>);
   constexpr auto bytes = R * C * static_cast<std::int64_t>(sizeof(T));
   constexpr std::int64_t last = detail::flag_line<T>(R * C);
-  if (!admits("wait_packets", slots, context_.rank, at, last + 1)) [[unlikely]]
-    return WaitStatus::invalid;
-  if (context_.verify && ending() != WaitStatus::ok) [[unlikely]]
-    return ending();
+  if (!fits_at_once(slots, at, last + 1)) [[unlikely]] {
+    if (!admits("wait_packets", slots, context_.rank, at, last + 1)) return WaitStatus::invalid;
+    if (context_.verify && ending() != WaitStatus::ok) return ending();
+  }
   if (flag == 0) [[unlikely]]
     return reject_flag("wait_packets"), WaitStatus::invalid;
   PacketLine* const source = memory_of(slots, context_.rank) + at;
