@@ -81,21 +81,22 @@ int run_rank(const std::shared_ptr<const host::Job>& job, const host::JoinOption
   const auto joined = host::join(job, options);
   if (!joined) return report(who, joined.error()), failed;
   host::RankContext& rank = **joined;
-  rank.current = std::make_shared<host::Setup>(*joined, 0);
-  Team team(rank.current);
+  const auto standing = std::make_shared<host::Standing>();
+  standing->team = std::make_shared<host::Setup>(*joined, 0, standing);
+  Team team(standing->team);
   Result<int> result = call(body, team);
   if (result && *result == 0) {
-    if (const auto met = rank.current->agree("the end of the body"); !met) result = met.error();
+    if (const auto met = standing->team->agree("the end of the body"); !met) result = met.error();
   }
   int code = result ? *result : failed;
   if (code != 0 && (code & 0xff) == 0) code = failed;  // all that a process can pass on is 8 bits
   if (!result) report(who, result.error());
   if (code != 0) {
-    rank.current->team().fail(WaitStatus::aborted, options.rank,
-                              result ? fmt::format("{} ended with code {}", who, code)
-                                     : fmt::format("{}: {}", who, to_string(result.error())));
+    standing->team->team().fail(WaitStatus::aborted, options.rank,
+                                result ? fmt::format("{} ended with code {}", who, code)
+                                       : fmt::format("{}: {}", who, to_string(result.error())));
   }
-  rank.current.reset();
+  standing->team.reset();
   std::fflush(nullptr);
   host::leave(rank);
   return code;

@@ -38,8 +38,9 @@ HeaderLock lock_header(const RankContext& rank) {
 }  // namespace
 
 Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
-             std::shared_ptr<const Setup> parent)
-    : parent_(std::move(parent)),
+             std::weak_ptr<Standing> standing, std::shared_ptr<const Setup> parent)
+    : standing_(std::move(standing)),
+      parent_(std::move(parent)),
       team_(std::move(process), team, parent_ == nullptr ? nullptr : &parent_->team_),
       watch_(team_, Lane{0}, OnExpiry::retry) {  // meet() fails the team itself
   static_assert(sizeof(CallBoard) % page == 0);

@@ -26,10 +26,18 @@ struct Bring {
   std::uint64_t element = 0;  // element_code
 };
 
+class Setup;
+
+// The team that a rank's part in the job ends with: that of all, until shrink puts that of the
+// survivors in its place. Owned by whoever runs the rank; teams only know it.
+struct Standing {
+  std::shared_ptr<Setup> team;
+};
+
 class Setup {
  public:
   // A team that was split off keeps its parent.
-  Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
+  Setup(std::shared_ptr<RankContext> process, std::uint32_t team, std::weak_ptr<Standing> standing,
         std::shared_ptr<const Setup> parent = nullptr);
   ~Setup();
   Setup(const Setup&) = delete;
@@ -37,6 +45,7 @@ class Setup {
 
   [[nodiscard]] TeamContext& team() { return team_; }
   [[nodiscard]] const TeamContext& team() const { return team_; }
+  [[nodiscard]] const std::weak_ptr<Standing>& standing() const { return standing_; }
 
   // The steps of one set-up call, for as long as it lives, share one deadline.
   [[nodiscard]] OneCall<CallClock> one_call() { return OneCall<CallClock>(call_); }
@@ -91,6 +100,7 @@ class Setup {
   void note_let_go(TeamRecord::LetGo how);
   [[nodiscard]] std::optional<Error> commit(const Allocation& allocation, std::uint64_t offset);
 
+  std::weak_ptr<Standing> standing_;
   std::shared_ptr<const Setup> parent_;
   TeamContext team_;
   LaneWatch watch_;

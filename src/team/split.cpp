@@ -75,7 +75,8 @@ Result<Team> Team::split(std::int32_t colour, std::int32_t key) {
   }
   step(process.job_rank, "split: enter");
   const auto team = static_cast<std::uint32_t>((*numbers)[members.front().rank]);
-  return Team(std::make_shared<host::Setup>(setup_->team().shared_process(), team, setup_));
+  return Team(std::make_shared<host::Setup>(setup_->team().shared_process(), team,
+                                            setup_->standing(), setup_));
 }
 
 Result<void> Team::close() {

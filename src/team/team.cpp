@@ -198,12 +198,13 @@ Result<Team> Team::shrink() {
   Result<std::uint32_t> successor = host::agree_on_survivors(setup_->team());
   if (!successor) return successor.error();
   setup_->let_go_of_parent();
-  auto survivors = std::make_shared<host::Setup>(setup_->team().shared_process(), *successor);
+  auto survivors = std::make_shared<host::Setup>(setup_->team().shared_process(), *successor,
+                                                 setup_->standing());
   // The job ends with a meeting of the team of all, or of those that took its place: what a team
   // that was split off does with its own failure is no business of the others.
-  std::shared_ptr<host::Setup>& current = setup_->team().process().current;
-  if (current == setup_) {
-    current = survivors;
+  const std::shared_ptr<host::Standing> standing = setup_->standing().lock();
+  if (standing != nullptr && standing->team == setup_) {
+    standing->team = survivors;
     // Pairs with the acquire in survivors_stand. All survivors store the same number, and none
     // makes the next before all have.
     setup_->team().header().standing.store(*successor, std::memory_order_release);

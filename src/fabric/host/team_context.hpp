@@ -19,8 +19,6 @@
 
 namespace muster::host {
 
-class Setup;
-
 // What a rank has of its job, for as long as it takes part. Rank threads of one process share the
 // mapping.
 struct RankContext {
@@ -31,9 +29,6 @@ struct RankContext {
   bool verify = false;
   OnExpiry on_expiry = OnExpiry::fail;  // of a lane's wait
   std::uint32_t max_lanes = 8;
-  // The team of all, until shrink puts that of the survivors in its place. Whoever ends the rank
-  // lets go of it: it holds this context in turn.
-  std::shared_ptr<Setup> current{};
   bool left = false;  // has ended its part in the job
   LifeMark mark{};    // where it is not the process's for longer
 
