@@ -139,7 +139,8 @@ class Team {
   // ---- running ---------------------------------------------------------------------------------
 
   // Runs body(fabric) as `count` lanes at once, each on a thread of its own (the first on the
-  // calling one), and returns when all have ended. The body returns void, WaitStatus or
+  // calling one; the others' stay with the team for its next call), and returns when all have
+  // ended. The body returns void, WaitStatus or
   // Result<void>. With several lanes, one that ends with an error ends the waits of the others,
   // here and on the peers, with `aborted`. The result is the first lane's error: what the body
   // returned, or, where it returned void, whatever went wrong with one of its waits. Where the team

@@ -3,9 +3,7 @@
 
 #include <atomic>
 #include <exception>
-#include <optional>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "base/process_limit.hpp"
@@ -118,23 +116,20 @@ Result<void> Team::run_lanes(std::uint32_t count, const LaneBody& body) {
     if (!result && ends_others && count > 1)
       fail_for(setup_->team(), Lane{lane}, results[lane].error());
   };
-  std::vector<std::thread> others;
-  others.reserve(count - 1);
-  std::optional<Error> no_thread;
-  for (std::uint32_t lane = 1; lane < count && !no_thread; ++lane) {
-    try {
-      others.emplace_back(run_one, lane);
-    } catch (const std::system_error& refused) {
-      no_thread = Error{ErrorCode::system,
-                        fmt::format("lanes: no thread for lane {} of {}: {}{}", lane, count,
-                                    refused.what(), note_on_processes(refused.code().value())),
-                        rank()};
-      fail_for(setup_->team(), Lane{lane}, *no_thread);
-    }
+  try {
+    if (count > 1) setup_->lane_pool().grow(count);
+  } catch (const std::system_error& refused) {
+    const std::uint32_t lane = setup_->lane_pool().lanes();  // the first that has none
+    const Error no_thread{ErrorCode::system,
+                          fmt::format("lanes: no thread for lane {} of {}: {}{}", lane, count,
+                                      refused.what(), note_on_processes(refused.code().value())),
+                          rank()};
+    // Nor do the others run: they would wait for it, as the peers' lanes do.
+    fail_for(setup_->team(), Lane{lane}, no_thread);
+    return no_thread;
   }
-  if (!no_thread) run_one(0);
-  for (std::thread& other : others) other.join();
-  return no_thread ? Result<void>(*no_thread) : first_cause(results);
+  setup_->lane_pool().run(count, run_one);
+  return first_cause(results);
 }
 
 }  // namespace muster

@@ -13,6 +13,7 @@
 #include "fabric/host/team_context.hpp"
 #include "muster/fabric/host.hpp"
 #include "muster/result.hpp"
+#include "team/lane_pool.hpp"
 
 namespace muster::host {
 
@@ -87,6 +88,8 @@ class Setup {
   [[nodiscard]] bool begin_lanes() { return !lanes_run_.exchange(true, std::memory_order_acquire); }
   // Pairs with the acquire above and in lanes_run.
   void end_lanes() { lanes_run_.store(false, std::memory_order_release); }
+  // Between the two.
+  [[nodiscard]] LanePool& lane_pool() { return lane_pool_; }
   // Why the call cannot be made now, if so: while lanes run nobody sets anything up.
   [[nodiscard]] std::optional<Error> lanes_run(std::string_view what) const;
 
@@ -108,6 +111,7 @@ class Setup {
   std::uint32_t meetings_ = 0;  // that this rank has come to
   bool closed_ = false;
   std::atomic<bool> lanes_run_ = false;
+  LanePool lane_pool_;
   bool counted_ = false;                             // among the parent's children
   mutable std::atomic<std::uint32_t> children_ = 0;  // teams that were split off and are open
 };
