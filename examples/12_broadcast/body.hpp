@@ -1,4 +1,4 @@
-// Step 12: broadcast from rank 0. By hand: the root stages, tells everybody, and does not end before
+// Step 12: broadcast from rank 0. By hand: the root stages, tells everybody, and does not end until
 // all have read.
 #pragma once
 

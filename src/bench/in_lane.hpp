@@ -10,8 +10,8 @@
 
 namespace muster::bench {
 
-// setup(team) makes what the calls need on every rank; what it returns makes, in the lane and before
-// the clock starts, one call: setup(team)(fabric)(epoch), epoch = 1, 2, ...
+// setup(team) makes what the calls need on every rank; what it returns makes, in the lane and
+// before the clock starts, one call: setup(team)(fabric)(epoch), epoch = 1, 2, ...
 template <class Setup>
 Contender in_lane(const char* name, const Request& request, const Setup& setup) {
   const auto run = [as = request.as, setup](const Plan& plan) {

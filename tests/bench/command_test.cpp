@@ -223,7 +223,8 @@ TEST_P(BenchUsage, IsAClearErrorAndExitsWith2) {
 
 INSTANTIATE_TEST_SUITE_P(
     Arguments, BenchUsage,
-    testing::Values(Wrong{"", "A topic (barrier"}, Wrong{"nonsense", "nonsense"},
+    testing::Values(Wrong{"", "A topic (all_gather, all_reduce, all_to_all, barrier"},
+                    Wrong{"nonsense", "nonsense"},
                     Wrong{"barrier -n 1", "Value 1 not in range 2 to 1024"},
                     Wrong{"barrier -n 0", "Value 0 not in range 2 to 1024"},
                     Wrong{"barrier -n -3", "Value -3 not in range 2 to 1024"},

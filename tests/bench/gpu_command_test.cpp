@@ -189,7 +189,8 @@ struct Refused {
 
 TEST_F(BenchGpu, WhatCannotBeMeantIsAClearErrorAndExitsWith2) {
   for (const Refused& wrong :
-       {Refused{"--fabric tin barrier", "tin"}, Refused{"--fabric gpu", "A topic (barrier"},
+       {Refused{"--fabric tin barrier", "tin"},
+        Refused{"--fabric gpu", "A topic (all_gather, all_reduce, all_to_all, barrier"},
         Refused{"--fabric gpu remote_add", "remote_add is not measured on gpu, but on host"},
         Refused{"--fabric gpu barrier -n 4", "barrier on gpu chooses its ranks itself"},
         Refused{"--fabric gpu barrier --threads", "--threads"},

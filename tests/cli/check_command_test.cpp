@@ -83,7 +83,9 @@ TEST(CheckCommand, SaysWhatIsWrongWithItsArguments) {
   EXPECT_EQ(
       refusal({"cost", "no_such"}),
       "muster cost: there is no protocol 'no_such'; there are put, get, put_signal, remote_add, "
-      "packet_exchange, and those of muster check --list");
+      "packet_exchange, all_reduce/one_shot, all_reduce/two_phase, all_reduce/ring, "
+      "all_reduce/direct, reduce_scatter, all_gather, all_to_all, broadcast, and those of muster "
+      "check --list");
   EXPECT_EQ(refusal({"cost", "epoch_barrier", "--profile", "tso"}),
             "muster cost: --profile is 'tso'; it must be sc, direct or rdma");
 }

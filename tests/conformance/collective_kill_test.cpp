@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "conformance/collective_bodies.hpp"
-#include "muster/collective/on_team.hpp"
 #include "muster/run.hpp"
+#include "muster/team/collective.hpp"
 
 namespace muster::conformance {
 namespace {

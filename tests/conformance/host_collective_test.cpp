@@ -3,7 +3,7 @@
 
 #include "conformance/collective_bodies.hpp"
 #include "conformance/host_runner.hpp"
-#include "muster/collective/on_team.hpp"
+#include "muster/team/collective.hpp"
 
 namespace muster::conformance {
 namespace {

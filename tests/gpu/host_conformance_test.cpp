@@ -3,6 +3,7 @@
 
 #include "conformance/barrier_bodies.hpp"
 #include "conformance/barrier_lane_bodies.hpp"
+#include "conformance/collective_bodies.hpp"
 #include "conformance/packet_bodies.hpp"
 #include "conformance/reduce_bodies.hpp"
 #include "conformance/remote_add_bodies.hpp"
@@ -59,6 +60,7 @@ int main(int argc, char** argv) {
     add(conformance::transfer_box_cases<HostTeam>(), verify);
     add(conformance::remote_add_cases<HostTeam>(), verify);
     add(conformance::packet_cases<HostTeam>(), verify);
+    add(conformance::collective_cases<HostTeam>(), verify);
   }
   return RUN_ALL_TESTS();
 }

@@ -20,9 +20,9 @@ namespace muster {
 //   direct     2 rounds, 2 (P-1)/P n elements read or written, nothing staged
 //
 // The sum is taken in one order for all ranks (one_shot and two_phase: rank 0, 1, ...), so results
-// are the same bits everywhere and from run to run (ring: from the rank that follows a chunk's on). float16 and bfloat16 are summed as floats and
-// rounded once; an operator of one's own sees floats then. Max and Min: see muster/reduce.hpp for
-// NaN.
+// are the same bits everywhere and from run to run (ring: from the rank that follows a chunk's on).
+// float16 and bfloat16 are summed as floats and rounded once; an operator of one's own sees floats
+// then. Max and Min: see muster/reduce.hpp for NaN.
 //
 // `to` and `from` are windows of the team (their part of this rank) or plain memory of the rank,
 // read as one run of elements. They are the same, or do not overlap.
