@@ -23,7 +23,7 @@ std::uint32_t new_team_number() {
   return number;
 }
 
-[[noreturn]] void refuse(std::string what) {
+[[noreturn]] void refuse_launch(std::string what) {
   throw Failure(Error{ErrorCode::invalid_argument, std::move(what)});
 }
 
@@ -33,22 +33,23 @@ bool verifies(std::optional<bool> wish) {
 }
 
 void check_devices(const std::vector<int>& devices) {
-  if (devices.empty()) refuse("a world needs at least one rank: devices is empty");
+  if (devices.empty()) refuse_launch("a world needs at least one rank: devices is empty");
   int count = 0;
   must(cudaGetDeviceCount(&count), "counting GPUs");
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (devices[i] < 0 || devices[i] >= count)
-      refuse(fmt::format("there is no GPU {}: this machine has {}", devices[i], count));
+      refuse_launch(fmt::format("there is no GPU {}: this machine has {}", devices[i], count));
     const auto before = devices.begin() + static_cast<std::ptrdiff_t>(i);
     if (i > 0 && devices[i] != devices[i - 1] &&
         std::find(devices.begin(), before, devices[i]) != before)
-      refuse(fmt::format("the ranks of GPU {} are not next to each other in devices", devices[i]));
+      refuse_launch(
+          fmt::format("the ranks of GPU {} are not next to each other in devices", devices[i]));
   }
 }
 
 void check_sizes(const WorldOptions& options) {
-  if (options.lanes == 0) refuse("lanes must be at least 1");
-  if (options.cells == 0) refuse("cells must be at least 1");
+  if (options.lanes == 0) refuse_launch("lanes must be at least 1");
+  if (options.cells == 0) refuse_launch("cells must be at least 1");
   (void)verifies(options.verify);
 }
 
@@ -187,22 +188,22 @@ Result<World> World::join(const WorldOptions& options, const Mesh& mesh) {
 Result<World> World::attach(const AttachOptions& options) {
   return attempt([&]() -> Result<World> {
     check_devices({options.device});
-    if (options.lanes == 0) refuse("lanes must be at least 1");
+    if (options.lanes == 0) refuse_launch("lanes must be at least 1");
     if (options.memory.empty() || options.memory.size() > max_segments)
-      refuse(fmt::format("memory has {} segments; 1 to {} are possible", options.memory.size(),
-                         max_segments));
+      refuse_launch(fmt::format("memory has {} segments; 1 to {} are possible",
+                                options.memory.size(), max_segments));
     auto state = std::make_shared<State>();
     state->ranks = static_cast<std::uint32_t>(options.memory[0].bases.size());
     state->team = new_team_number();
     if (options.rank.value >= state->ranks)
-      refuse(fmt::format("rank {} of {} ranks", options.rank.value, state->ranks));
+      refuse_launch(fmt::format("rank {} of {} ranks", options.rank.value, state->ranks));
     for (const Adopted& adopted : options.memory) {
       if (adopted.bases.size() != state->ranks)
-        refuse(fmt::format("one segment has the addresses of {} ranks, another of {}", state->ranks,
-                           adopted.bases.size()));
+        refuse_launch(fmt::format("one segment has the addresses of {} ranks, another of {}",
+                                  state->ranks, adopted.bases.size()));
       State::Bases segment{{}, adopted.bytes};
       for (void* base : adopted.bases) {
-        if (base == nullptr) refuse("the address of a rank's memory is null");
+        if (base == nullptr) refuse_launch("the address of a rank's memory is null");
         segment.bases.push_back(static_cast<std::byte*>(base));
       }
       state->segments.push_back(std::move(segment));
