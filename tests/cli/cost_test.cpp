@@ -73,6 +73,38 @@ TEST(Cost, BarriersMoveNothing) {
   EXPECT_EQ(card({"dissemination_barrier", "-n", "5"}), expected(3, 3, 3, 0));
 }
 
+// P ranks that each have n bytes, in one piece; n is a multiple of 16 P, so that shares are equal.
+// The rounds of a ring differ from rank to rank.
+TEST(Cost, CollectivesAreWhatTheirHeadersSay) {
+  struct Form {
+    const char* name;
+    std::uint64_t notifies;  // times P-1
+    std::uint64_t bytes;     // times (P-1) n / P, where `parts`; times (P-1) n elsewhere
+    bool parts;
+  };
+  const Form forms[] = {
+      {"all_reduce/one_shot", 1, 1, false}, {"all_reduce/two_phase", 2, 2, true},
+      {"all_reduce/direct", 2, 2, true},    {"all_reduce/ring", 4, 2, true},
+      {"reduce_scatter", 1, 1, false},      {"all_gather", 1, 1, false},
+      {"all_to_all", 1, 1, false},
+  };
+  for (std::uint64_t ranks = 2; ranks <= 9; ++ranks) {
+    const std::uint64_t n = 32 * ranks;
+    for (const Form& form : forms) {
+      Command command(with({"cost", "--json"},
+                           {form.name, "-n", std::to_string(ranks), "--bytes", std::to_string(n)}));
+      ASSERT_EQ(command.wait(), 0) << command.err();
+      const json all = json::parse(command.out());
+      for (const json& one : all.at("per_rank")) {
+        EXPECT_EQ(one.at("notifies"), form.notifies * (ranks - 1)) << form.name << ' ' << ranks;
+        EXPECT_EQ(one.at("waits"), form.notifies * (ranks - 1)) << form.name << ' ' << ranks;
+        EXPECT_EQ(one.at("bytes"), form.bytes * (ranks - 1) * n / (form.parts ? ranks : 1))
+            << form.name << ' ' << ranks;
+      }
+    }
+  }
+}
+
 TEST(Cost, TheTableNamesTheSize) {
   Command command(muster({"cost", "put", "-n", "2"}));
   ASSERT_EQ(command.wait(), 0) << command.err();

@@ -67,6 +67,28 @@ Result<void> one_line_refuses(Team& team) {
   return checks.done();
 }
 
+// What cannot be staged is said where the object is made, on every rank alike.
+Result<void> a_negative_chunk(Team& team) {
+  Checks checks;
+  const auto refused = [&](auto make, const char* what) {
+    try {
+      make();
+      checks.holds(false, what);
+    } catch (const Failure& failure) {
+      checks.mentions(failure.error().what, "chunk is -5; it must be a positive number", what);
+    }
+  };
+  refused([&] { AllReduce<float>(team, {.chunk = -5}); }, "AllReduce");
+  refused([&] { AllReduce<float>(team, {.algorithm = Algorithm::ring, .chunk = -5}); }, "ring");
+  refused([&] { AllGather<float>(team, {.chunk = -5}); }, "AllGather");
+  refused([&] { ReduceScatter<float>(team, {.chunk = -5}); }, "ReduceScatter");
+  refused([&] { AllToAll<float>(team, {.chunk = -5}); }, "AllToAll");
+  refused([&] { Broadcast<float>(team, {.chunk = -5}); }, "Broadcast");
+  const Result<Signals> signals = team.signals(1);  // the team is as it was
+  checks.ok(signals, "the set-up call after these");
+  return checks.done();
+}
+
 // Each team keeps its own: those of a split, and after it those of the whole again.
 Result<void> one_line_on_a_split(Team& team) {
   Checks checks;
@@ -88,6 +110,7 @@ HostCases all_cases() {
   HostCases cases = collective_cases<Team>();
   cases.push_back({"OneLineEach", one_line_each, Sizes::all});
   cases.push_back({"OneLineRefuses", one_line_refuses, Sizes::few});
+  cases.push_back({"ANegativeChunk", a_negative_chunk, Sizes::few});
   cases.push_back({"OneLineOnASplit", one_line_on_a_split, Sizes::all});
   return cases;
 }

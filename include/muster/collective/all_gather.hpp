@@ -27,7 +27,7 @@ class AllGather {
   AllGather() = default;
   template <SetUp Team>
   explicit AllGather(Team& team, CollectiveOptions options = {})
-      : stage_(team, detail::chunk_of<T>(options)) {}
+      : stage_(team, detail::chunk_of<T>(options.chunk)) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0.
   template <Fabric F, TransferEnd To, TransferEnd From>
@@ -42,18 +42,12 @@ class AllGather {
     auto rounds = stage_.rounds(fabric);
     detail::each_piece(mine.count, stage_.elements(), [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
-        fabric.load(tile, detail::as_run(from), detail::run_box(start + at, length));
-        rounds.write(tile, at, length);
-      });
+      detail::show<C>(fabric, rounds, tile, detail::as_run(from), start, piece, 0);
       if (rounds.meet() != WaitStatus::ok) return false;
       for (std::uint32_t step = 0; step < fabric.size(); ++step) {
         const Rank owner = right_of(fabric, step);
-        detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
-          rounds.read(tile, owner, at, length);
-          fabric.store(tile, detail::as_run(to),
-                       detail::run_box(owner.value * count + start + at, length));
-        });
+        detail::collect<C>(fabric, rounds, tile, owner, 0, detail::as_run(to),
+                           owner.value * count + start, piece);
       }
       return true;
     });

@@ -10,10 +10,24 @@
 
 namespace muster {
 
+enum class Algorithm : std::uint8_t {
+  automatic,  // by the size of the message, and whether it lies in windows
+  one_shot,   // everybody reads everything: one round
+  two_phase,  // everybody reduces its share, then all collect the shares: two rounds
+  ring,       // from neighbour to neighbour
+  direct,     // as two_phase, on windows of the team alone: nothing is staged
+};
+
+struct AllReduceOptions {
+  Algorithm algorithm = Algorithm::automatic;
+  std::int64_t chunk = 0;  // as in CollectiveOptions
+};
+
 // to[i] = op over all ranks of from[i], 0 <= i < count: count elements x P ranks to count elements
 // on each.
 //
-// Cost per rank and call, P ranks, n elements, pieces of at most a chunk (one each where n fits):
+// Cost per rank and call, P ranks, n elements, pieces of at most a chunk (one each where n fits);
+// a round is a Stage's:
 //   one_shot   1 round a piece,        (P-1) n elements read
 //   two_phase  2 rounds a piece,   2 (P-1)/P n elements read
 //   ring       2 (P-1) messages a piece, 2 (P-1)/P n elements written
@@ -36,12 +50,12 @@ class AllReduce {
  public:
   AllReduce() = default;
   template <SetUp Team>
-  explicit AllReduce(Team& team, CollectiveOptions options = {})
-      : algorithm_(options.algorithm), stage_(), ring_() {
+  explicit AllReduce(Team& team, AllReduceOptions options = {}) : algorithm_(options.algorithm) {
+    const std::int64_t chunk = detail::chunk_of<T>(options.chunk);
     if (algorithm_ == Algorithm::ring)
-      ring_ = Ring<Accumulator<T>>(team, detail::chunk_of<T>(options), C);
-    else
-      stage_ = Stage<T>(team, detail::chunk_of<T>(options));
+      ring_ = Ring<Accumulator<T>>(team, chunk, C);
+    else  // direct only meets there
+      stage_ = Stage<T>(team, algorithm_ == Algorithm::direct ? 1 : chunk);
   }
 
   // Called by all threads of the lane; the same status to all. count >= 0.
@@ -86,7 +100,7 @@ class AllReduce {
     auto rounds = stage_.rounds(fabric);
     detail::each_piece(mine.count, stage_.elements(), [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      show<F>(fabric, rounds, tile, from, start, piece);
+      detail::show<C>(fabric, rounds, tile, from, start, piece, 0);
       if (rounds.meet() != WaitStatus::ok) return false;
       detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
         detail::reduce_in_order(fabric.size(), sums, tile, op,
@@ -110,7 +124,7 @@ class AllReduce {
     auto rounds = stage_.rounds(fabric);
     detail::each_piece(mine.count, stage_.elements(), [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      show<F>(fabric, rounds, tile, from, start, piece);
+      detail::show<C>(fabric, rounds, tile, from, start, piece, 0);
       if (rounds.meet() != WaitStatus::ok) return false;
       const Share part = share_of<T>(piece, fabric.rank().value, ranks);
       detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
@@ -124,10 +138,8 @@ class AllReduce {
       for (std::uint32_t step = 0; step < ranks; ++step) {
         const Rank owner = right_of(fabric, step);
         const Share theirs = share_of<T>(piece, owner.value, ranks);
-        detail::each_tile<C>(theirs.count, [&](std::int64_t at, std::int64_t length) {
-          rounds.read(tile, owner, theirs.first + at, length);
-          fabric.store(tile, to, detail::run_box(start + theirs.first + at, length));
-        });
+        detail::collect<C>(fabric, rounds, tile, owner, theirs.first, to, start + theirs.first,
+                           theirs.count);
       }
       return true;
     });
@@ -166,15 +178,6 @@ class AllReduce {
     detail::describe_collective<T>(fabric, "AllReduce ring", ring_.rows(),
                                    detail::operator_code(op), count);
     return ring_.template all_reduce<C>(fabric, to, from, mine, op);
-  }
-
-  template <Fabric F, class Rounds, class Tile, class From>
-  MUSTER_FN static void show(F& fabric, Rounds& rounds, Tile& tile, From from, std::int64_t start,
-                             std::int64_t count) {
-    detail::each_tile<C>(count, [&](std::int64_t at, std::int64_t length) {
-      fabric.load(tile, from, detail::run_box(start + at, length));
-      rounds.write(tile, at, length);
-    });
   }
 
   Algorithm algorithm_ = Algorithm::automatic;

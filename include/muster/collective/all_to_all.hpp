@@ -27,7 +27,7 @@ class AllToAll {
   AllToAll() = default;
   template <SetUp Team>
   explicit AllToAll(Team& team, CollectiveOptions options = {})
-      : stage_(team, detail::chunk_for_each<T>(options, team.size())) {}
+      : stage_(team, detail::chunk_for_each<T>(options.chunk, team.size())) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0.
   template <Fabric F, TransferEnd To, TransferEnd From>
@@ -48,11 +48,8 @@ class AllToAll {
       if (rounds.meet() != WaitStatus::ok) return false;
       for (std::uint32_t step = 0; step < fabric.size(); ++step) {
         const Rank source = right_of(fabric, step);
-        detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
-          rounds.read(tile, source, fabric.rank().value * most + at, length);
-          fabric.store(tile, detail::as_run(to),
-                       detail::run_box(source.value * count + start + at, length));
-        });
+        detail::collect<C>(fabric, rounds, tile, source, fabric.rank().value * most,
+                           detail::as_run(to), source.value * count + start, piece);
       }
       return true;
     });

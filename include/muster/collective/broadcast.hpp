@@ -23,7 +23,7 @@ namespace muster {
 // sides of `read` are relaxed: the converge before the notify stands behind the loads, and a wait
 // comes before the later stores (contract 5).
 //
-// Cost, P ranks, m messages: the root m (P-1) notifies, each peer m / 2 + 1 and m waits; count
+// Cost, P ranks, m messages: the root m (P-1) notifies, each peer (m + 1) / 2 and m waits; count
 // elements read by each peer.
 //
 // `to` and `from` are windows of the team (their part of this rank) or plain memory of the rank,
@@ -42,8 +42,8 @@ class Broadcast {
   explicit Broadcast(Team& team, CollectiveOptions options = {})
       : shown_(*team.rows()),
         read_(*team.rows()),
-        slots_(*team.template window<T>(
-            {std::int64_t{depth} * shown_.lanes, message_of(detail::chunk_of<T>(options))})) {}
+        slots_(*team.template window<T>({std::int64_t{depth} * shown_.lanes,
+                                         message_of(detail::chunk_of<T>(options.chunk))})) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0
   // and the same root.
@@ -61,7 +61,7 @@ class Broadcast {
     fabric.converge();  // all threads have read the counters
     if (refused) return WaitStatus::refused;
     const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
-    if (mine.count == 0) return WaitStatus::ok;
+    if (mine.count == 0) return WaitStatus::ok;  // on every rank alike
     const Messages messages{before, mine, slots_.cols};
     auto tile = fabric.template tile<T, 1, C>();
     const WaitStatus status =

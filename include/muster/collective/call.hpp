@@ -2,26 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include "muster/collective/share.hpp"
 #include "muster/fabric.hpp"
+#include "muster/result.hpp"
 #include "muster/transfer/shape.hpp"
 
 namespace muster {
 
-enum class Algorithm : std::uint8_t {
-  automatic,  // by the size of the message and the number of ranks
-  one_shot,   // everybody reads everything: one round
-  two_phase,  // everybody reduces its share, then all collect the shares: two rounds
-  ring,       // from neighbour to neighbour
-  direct,     // on windows of the team alone: as two_phase or one_shot, but nothing is staged
-};
-
 struct CollectiveOptions {
-  Algorithm algorithm = Algorithm::automatic;
   // How many elements each lane can stage in one round; larger messages take several rounds. 0 is
-  // 64 KiB of them. Staging takes twice that for each lane that the team may run.
+  // 64 KiB of them, a negative number an error (Failure). Staging takes twice that, a Broadcast's
+  // once, for each lane that the team may run.
   std::int64_t chunk = 0;
 };
 
@@ -33,19 +27,23 @@ inline constexpr std::int64_t collective_tile = sizeof(T) < 4096
                                                     ? static_cast<std::int64_t>(4096 / sizeof(T))
                                                     : 1;
 
+// The option, as it is meant.
 template <class T>
-[[nodiscard]] constexpr std::int64_t chunk_of(const CollectiveOptions& options) {
+[[nodiscard]] std::int64_t chunk_of(std::int64_t chunk) {
   constexpr auto usual = static_cast<std::int64_t>(65536 / sizeof(T));
-  if (options.chunk > 0) return options.chunk;
+  if (chunk < 0)
+    throw Failure(Error{ErrorCode::invalid_argument,
+                        "chunk is " + std::to_string(chunk) +
+                            "; it must be a positive number of elements, or 0 for 64 KiB of them"});
+  if (chunk > 0) return chunk;
   return usual > 0 ? usual : 1;
 }
 
 // The same for a call that shows a part for each rank: at least one element of each.
 template <class T>
-[[nodiscard]] constexpr std::int64_t chunk_for_each(const CollectiveOptions& options,
-                                                    std::uint32_t ranks) {
-  const std::int64_t chunk = chunk_of<T>(options);
-  return chunk < ranks ? ranks : chunk;
+[[nodiscard]] std::int64_t chunk_for_each(std::int64_t chunk, std::uint32_t ranks) {
+  const std::int64_t meant = chunk_of<T>(chunk);
+  return meant < ranks ? ranks : meant;
 }
 
 // A window or plain memory as one run of elements.
@@ -143,17 +141,33 @@ MUSTER_FN void describe_collective(F& fabric, const char* name, Rows rows, std::
                         {.rows = 1, .cols = count, .element = element_code<T>}});
 }
 
+// Shows `count` elements of `from`, from `start` on, at stage_at of the round that comes.
+template <std::int64_t C, class F, class Rounds, class Tile, class From>
+MUSTER_FN void show(F& fabric, Rounds& rounds, Tile& tile, From from, std::int64_t start,
+                    std::int64_t count, std::int64_t stage_at) {
+  each_tile<C>(count, [&](std::int64_t at, std::int64_t length) {
+    fabric.load(tile, from, run_box(start + at, length));
+    rounds.write(tile, stage_at + at, length);
+  });
+}
+
+// The other way: what `owner` has shown at stage_at, into `to` from `start` on.
+template <std::int64_t C, class F, class Rounds, class Tile, class To>
+MUSTER_FN void collect(F& fabric, Rounds& rounds, Tile& tile, Rank owner, std::int64_t stage_at,
+                       To to, std::int64_t start, std::int64_t count) {
+  each_tile<C>(count, [&](std::int64_t at, std::int64_t length) {
+    rounds.read(tile, owner, stage_at + at, length);
+    fabric.store(tile, to, run_box(start + at, length));
+  });
+}
+
 // Shows `piece` elements from `start` on of each rank's `count` in `from`; those for rank r lie at
 // r * most of the stage.
 template <std::int64_t C, class F, class Rounds, class Tile, class From>
 MUSTER_FN void show_parts(F& fabric, Rounds& rounds, Tile& tile, From from, std::int64_t count,
                           std::int64_t start, std::int64_t piece, std::int64_t most) {
-  for (std::uint32_t rank = 0; rank < fabric.size(); ++rank) {
-    each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
-      fabric.load(tile, from, run_box(rank * count + start + at, length));
-      rounds.write(tile, rank * most + at, length);
-    });
-  }
+  for (std::uint32_t rank = 0; rank < fabric.size(); ++rank)
+    show<C>(fabric, rounds, tile, from, rank * count + start, piece, rank * most);
 }
 
 // sums = the operator over all ranks' elements, in the order of the ranks: the same bits on every

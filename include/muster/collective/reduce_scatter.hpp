@@ -28,7 +28,7 @@ class ReduceScatter {
   ReduceScatter() = default;
   template <SetUp Team>
   explicit ReduceScatter(Team& team, CollectiveOptions options = {})
-      : stage_(team, detail::chunk_for_each<T>(options, team.size())) {}
+      : stage_(team, detail::chunk_for_each<T>(options.chunk, team.size())) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0.
   template <Fabric F, TransferEnd To, TransferEnd From, class Op = Sum>

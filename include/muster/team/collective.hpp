@@ -12,7 +12,7 @@
 // windows is an object: muster/collective.hpp.
 //
 // Errors: invalid_argument where lengths do not fit each other, spans overlap, or the root does not
-// exist, before anything is sent; else what a lane's waits end with (timeout, peer_lost, aborted).
+// exist, before anything is sent; else what a lane's waits end with (expired, peer_lost, aborted).
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ template <class T>
   return {ErrorCode::invalid_argument, std::string(call) + ": " + what, team.rank()};
 }
 
-// `to` must have times * per elements, `per` being those of `from` (or the other way round).
+// The longer span must have a part of the shorter one's length for each rank.
 [[nodiscard]] inline Result<void> check_lengths(const Team& team, std::string_view call,
                                                 const char* longer, std::size_t longer_length,
                                                 const char* shorter, std::size_t shorter_length) {
