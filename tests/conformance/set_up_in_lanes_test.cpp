@@ -177,7 +177,8 @@ TEST_P(SetUpInLanes, LanesAreRunByOneCallAtATime) {
 TEST_P(SetUpInLanes, TwoThreadsAreNoMismatch) {
   expect_held([](Team& team) -> Result<void> {
     std::vector<Checks> checks(2);
-    // A call that is refused is made again: so all ranks make as many, and a mismatch is a false one.
+    // A call that is refused is made again: so all ranks make as many, and a mismatch is a false
+    // one.
     const auto run_many = [&](Checks& mine) {
       for (int turn = 0; turn < 2000 && mine.done();) {
         const Result<void> ran = team.lane([&](auto& fabric) {
