@@ -147,12 +147,17 @@ TEST(DeathAtStep, NoStepOfTheSourceIsLeftOut) {
       {Start::bare, 4, "after_shrink"}, {Start::bare, 4, "after_failure"}};
   const std::set<std::string> names = steps_of_the_source();
   EXPECT_GT(names.size(), 30U);
-  for (const std::string& name : names) {
-    for (const Scenario& scenario : scenarios)
-      if (!died_at.contains(name))
-        (void)dies_at(scenario.start, scenario.ranks, scenario.name, "any", {name, 1});
-    EXPECT_TRUE(died_at.contains(name)) << "no scenario comes to \"" << name << '"';
-  }
+  // Who is last, or sees a death first, is left to chance, and so is whether a step is come to.
+  const auto is_come_to = [&](const std::string& name) {
+    for (int round = 0; round < 10; ++round)
+      for (const Scenario& scenario : scenarios)
+        if (died_at.contains(name) ||
+            dies_at(scenario.start, scenario.ranks, scenario.name, "any", {name, 1}))
+          return true;
+    return false;
+  };
+  for (const std::string& name : names)
+    EXPECT_TRUE(is_come_to(name)) << "no scenario comes to \"" << name << '"';
 }
 
 }  // namespace
