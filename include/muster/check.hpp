@@ -96,10 +96,10 @@ struct StepRate {
 // calls `use`.
 template <class F, class Use>
 WaitStatus barrier_call(F& fabric, Use&& use, [[maybe_unused]] std::uint32_t barrier = 0,
-                        [[maybe_unused]] model::Reach reach = model::Reach::lane,
+                        [[maybe_unused]] model::BarrierScope scope = model::BarrierScope::lane,
                         [[maybe_unused]] CallSite<F> site = {}) {
-  if constexpr (requires { fabric.enter_call(barrier, reach); }) {
-    fabric.enter_call(barrier, reach, site.where);
+  if constexpr (requires { fabric.enter_call(barrier, scope); }) {
+    fabric.enter_call(barrier, scope, site.where);
     const WaitStatus status = use();
     fabric.leave_call(barrier, status, site.where);
     return status;

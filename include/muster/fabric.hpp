@@ -382,7 +382,7 @@ class Called<F> {
 
 // What a call moves: so many elements, in chunks, of the type that element_code names. No rows: it
 // moves nothing.
-struct Moved {
+struct TransferShape {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   std::int64_t chunk_rows = 0;  // 0: in one piece
@@ -403,12 +403,12 @@ inline constexpr std::uint64_t element_code =
 
 // A call that every rank of the team makes alike on this lane: its name, and what must agree. Where
 // all lanes of a rank make it together, as many on every rank: how many.
-struct Call {
+struct CallSignature {
   static constexpr std::uint64_t no_cell = ~std::uint64_t{0};
 
   const char* name = "";
   std::uint64_t detail[2] = {0, 0};  // its first cell, or no_cell; whatever else
-  Moved moved{};
+  TransferShape shape{};
   std::uint32_t lanes = 0;  // 0: each lane for itself
 };
 
@@ -418,7 +418,7 @@ struct Call {
 // of each rank: so a call that is described is described by all ranks. Ranks that are eight
 // described calls apart or more are not compared, but by the model.
 template <class F>
-MUSTER_FN void describe(F& fabric, const Call& call, CallSite<F> site = {}) {
+MUSTER_FN void describe(F& fabric, const CallSignature& call, CallSite<F> site = {}) {
   const Called called(fabric, site);
   if constexpr (requires { fabric.describe(call); }) fabric.describe(call);
 }

@@ -27,29 +27,29 @@ concept HandoffLane = requires(L& lane, const L& view, Signal signal, Rank peer,
 //   the sender                         the receiver
 //   vacant   wait for busy = 0
 //   write the data
-//   hand     busy = 1; filled = 1  ->  take         wait for filled = 1; filled = 0
+//   post     busy = 1; filled = 1  ->  wait         wait for filled = 1; filled = 0
 //                                      read the data
 //            busy = 0              <-  acknowledge
 //
 // In this order, each of them once a round, by one thread of a lane that speaks for it (converge
-// before hand and acknowledge, after vacant and take). A captured graph may hold any number of
+// before post and acknowledge, after vacant and wait). A captured graph may hold any number of
 // whole rounds, of one side or of both.
 //
-// Who resets: the receiver sets `filled` to 0 before it acknowledges, the sender hands again only
-// after that; the sender sets `busy` to 1 before it hands, the receiver acknowledges only after
+// Who resets: the receiver sets `filled` to 0 before it acknowledges, the sender posts again only
+// after that; the sender sets `busy` to 1 before it posts, the receiver acknowledges only after
 // that. So each cell has two writers that take turns, each write is acquired by the other before
 // its next, and no deposit can be lost. Between rounds that are complete all cells are zero.
 //
 // Without the acknowledgement the next round's data would overwrite what is being read, and its
 // `filled` would meet one that is still set: muster check broken/handoff_without_acknowledgement.
 //
-// Ordering: vacant acquires, so that the data may be written again; hand releases what the lane
-// has written for the receiver, take acquires it; acknowledge releases. Data that went elsewhere
-// needs flush before hand, as with any notify.
+// Ordering: vacant acquires, so that the data may be written again; post releases what the lane
+// has written for the receiver, wait acquires it; acknowledge releases. Data that went elsewhere
+// needs flush before post, as with any notify.
 //
 // Cost a round: the sender 1 wait and 2 deposits, one of them its own; the receiver the same.
 //
-// After a wait that was not `ok` nothing has changed: vacant and take deposit nothing before their
+// After a wait that was not `ok` nothing has changed: vacant and wait deposit nothing before their
 // wait has ended. So the same step may be waited for again, in a later launch too, and there is
 // nothing to refuse; but whoever goes on to the next step all the same writes, or reads, what the
 // other still uses. In a stream no wait expires (stream.hpp).
@@ -61,7 +61,7 @@ class Handoff {
   // Two signals that are zero.
   MUSTER_FN explicit constexpr Handoff(Signals cells) : cells_(cells) {}
 
-  // The sender: what was handed before, if anything, has been acknowledged.
+  // The sender: what was posted before, if anything, has been acknowledged.
   template <HandoffLane L>
   MUSTER_FN WaitStatus vacant(L& lane, CallSite<L> site = {}) const {
     const Called called(lane, site);
@@ -70,16 +70,16 @@ class Handoff {
 
   // The sender: what it has written is the receiver's.
   template <HandoffLane L>
-  MUSTER_FN void hand(L& lane, Rank to, CallSite<L> site = {}) const {
+  MUSTER_FN void post(L& lane, Rank to, CallSite<L> site = {}) const {
     const Called called(lane, site);
     // Relaxed: it speaks to nobody but this lane and, through the next line, the receiver.
     lane.notify(busy(), lane.rank(), 1, NotifyOp::set, Order::relaxed);
-    lane.notify(filled(), to, 1, NotifyOp::set, Order::release);  // pairs with take
+    lane.notify(filled(), to, 1, NotifyOp::set, Order::release);  // pairs with wait
   }
 
   // The receiver: waits for data.
   template <HandoffLane L>
-  MUSTER_FN WaitStatus take(L& lane, CallSite<L> site = {}) const {
+  MUSTER_FN WaitStatus wait(L& lane, CallSite<L> site = {}) const {
     const Called called(lane, site);
     const WaitStatus status = lane.wait(filled(), Compare::eq, 1, Order::acquire);
     if (status == WaitStatus::ok)

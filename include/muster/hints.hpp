@@ -10,7 +10,7 @@
 namespace muster {
 
 // What a loop shall keep in a register rather than work out, or fetch, again in each turn.
-[[nodiscard]] MUSTER_FN inline std::uint32_t held(std::uint32_t value) {
+[[nodiscard]] MUSTER_FN inline std::uint32_t opaque(std::uint32_t value) {
 #if defined(__CUDA_ARCH__)
   asm volatile("" : "+r"(value));
 #endif
@@ -30,7 +30,7 @@ template <class F, class Act>
 // returns what it found, and what it does to the lane's status is lost, so it makes no mistake that
 // was not looked for before. It captures copies, too.
 template <Fabric F, class Act>
-MUSTER_FN auto rarely(F& fabric, Act&& act) {
+MUSTER_FN auto outlined(F& fabric, Act&& act) {
   if constexpr (DeviceFabric<F>)
     return detail::on_copy<F, std::decay_t<Act>>(fabric, act);
   else

@@ -57,14 +57,14 @@ class PacketExchange {
   template <PacketFabric F>
   [[nodiscard]] MUSTER_FN std::uint32_t begin(F& fabric, CallSite<F> site = {}) const {
     const Called called(fabric, site);
-    describe(fabric, Call{"PacketExchange",
-                          {counts_.first.cell, 0},
-                          {.rows = R, .cols = C, .element = element_code<T>}});
+    describe(fabric, CallSignature{"PacketExchange",
+                                   {counts_.first.cell, 0},
+                                   {.rows = R, .cols = C, .element = element_code<T>}});
     begin_call(fabric);
-    const std::uint32_t last = held(fabric.counter(counts_.epoch(fabric.lane())));
+    const std::uint32_t last = opaque(fabric.counter(counts_.epoch(fabric.lane())));
     if (last != last_flag) [[likely]]
       return last + 1;
-    return rarely(fabric, [exchange = *this](F& lane) { return exchange.renew(lane); });
+    return outlined(fabric, [exchange = *this](F& lane) { return exchange.renew(lane); });
   }
 
   template <PacketFabric F, class Tile>

@@ -31,7 +31,7 @@
 namespace muster {
 
 namespace host {
-class Setup;
+class TeamControl;
 }
 
 // `bytes` of symmetric memory, not yet shaped.
@@ -67,7 +67,7 @@ LaneOutcome lane_outcome(Body& body, host::Fabric& fabric) {
 class Team {
  public:
   // Made by muster::run and by shrink().
-  explicit Team(std::shared_ptr<host::Setup> setup);
+  explicit Team(std::shared_ptr<host::TeamControl> control);
 
   [[nodiscard]] Rank rank() const;
   [[nodiscard]] std::uint32_t size() const;
@@ -98,23 +98,25 @@ class Team {
     return shaped<T>(shape_allocation(allocation, extents.begin(), extents.size(), sizeof(T)));
   }
 
-  // A window over memory that each rank brings, which must live until the window is freed: shared
-  // memory that `fd` names (memfd_create, shm_open), from byte `place` on, which muster maps into
-  // every rank; or, where the ranks are threads, just a pointer. Not zeroed. A job has room for 63.
-  // Ranks hand the descriptor to each other: they may live in different pid namespaces, and in one
-  // network namespace.
+  // A window over memory that each rank registers, which must live until the window is freed:
+  // shared memory that `fd` names (memfd_create, shm_open), from byte `place` on, which muster maps
+  // into every rank; or, where the ranks are threads, just a pointer. Not zeroed. A job has room
+  // for 63. Ranks hand the descriptor to each other: they may live in different pid namespaces, and
+  // in one network namespace.
   // Holes of a sparse file get pages as with other windows: those up to 1 GiB now, or
   // out_of_memory.
   template <class T>
   Result<WindowRef<T>> window_on(int fd, std::int64_t place,
                                  std::initializer_list<std::int64_t> extents) {
     static_assert(std::is_trivially_copyable_v<T>, "peers see a window's bytes, nothing else");
-    return shaped<T>(bring(nullptr, fd, place, extents.begin(), extents.size(), element_code<T>));
+    return shaped<T>(
+        register_memory(nullptr, fd, place, extents.begin(), extents.size(), element_code<T>));
   }
   template <class T>
   Result<WindowRef<T>> window_on(T* memory, std::initializer_list<std::int64_t> extents) {
     static_assert(std::is_trivially_copyable_v<T>, "peers see a window's bytes, nothing else");
-    return shaped<T>(bring(memory, -1, 0, extents.begin(), extents.size(), element_code<T>));
+    return shaped<T>(
+        register_memory(memory, -1, 0, extents.begin(), extents.size(), element_code<T>));
   }
 
   // ---- signals ---------------------------------------------------------------------------------
@@ -216,15 +218,16 @@ class Team {
                             std::string_view name);
   Result<Shape> shape_allocation(const Allocation& allocation, const std::int64_t* extents,
                                  std::size_t count, std::size_t element) const;
-  Result<Shape> bring(void* memory, int fd, std::int64_t place, const std::int64_t* extents,
-                      std::size_t count, std::uint64_t element);
+  Result<Shape> register_memory(void* memory, int fd, std::int64_t place,
+                                const std::int64_t* extents, std::size_t count,
+                                std::uint64_t element);
   Result<void> free_memory(std::uint64_t offset);
   Result<void> free_segment(std::uint32_t segment);
   Result<void> free_cells(std::uint32_t cell);
   Result<void> run_lanes(std::uint32_t count,
                          const std::function<detail::LaneOutcome(host::Fabric&)>& body);
 
-  std::shared_ptr<host::Setup> setup_;
+  std::shared_ptr<host::TeamControl> control_;
   // Shared by all copies of this object, which are one team.
   std::shared_ptr<std::unordered_map<std::type_index, std::shared_ptr<void>>> kept_ =
       std::make_shared<std::unordered_map<std::type_index, std::shared_ptr<void>>>();

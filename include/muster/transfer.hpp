@@ -106,10 +106,11 @@ MUSTER_FN void describe(F& fabric, const char* name, const Transfer<To, From>& t
                         CallSite<F> site = {}) {
   const Called called(fabric, site);
   using T = typename Transfer<To, From>::value_type;
-  describe(fabric, Call{name,
-                        {Call::no_cell, transfer.chunks.pipeline},
-                        {transfer.region.rows, transfer.region.cols, transfer.chunks.chunk_rows,
-                         transfer.chunks.chunk_cols, element_code<T>}});
+  describe(fabric,
+           CallSignature{name,
+                         {CallSignature::no_cell, transfer.chunks.pipeline},
+                         {transfer.region.rows, transfer.region.cols, transfer.chunks.chunk_rows,
+                          transfer.chunks.chunk_cols, element_code<T>}});
 }
 
 // An asynchronous transfer that is not known to be complete. Until it is, the source of a put must

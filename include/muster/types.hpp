@@ -117,7 +117,7 @@ inline constexpr OnExpiry retry = OnExpiry::retry;
 //
 // A symmetric address names the same place in the memory of every rank of the team; a rank turns it
 // into a pointer with its own table of base addresses. `segment` picks the table (memory of
-// muster's own is segment 0, memory that the user brings has others).
+// muster's own is segment 0, memory that the user registers has others).
 
 // An unsigned 32-bit word that only notify, wait, test, read, hand and take touch.
 struct Signal {

@@ -14,28 +14,28 @@ namespace {
 std::uint64_t entry_key(std::uint32_t barrier, std::uint32_t call) {
   return (std::uint64_t{barrier} << 32U) | call;
 }
-bool same(const Call& a, const Call& b) {
-  const auto others = [](const Call& call) {
-    const Moved& m = call.moved;
+bool same(const CallSignature& a, const CallSignature& b) {
+  const auto others = [](const CallSignature& call) {
+    const TransferShape& m = call.shape;
     return std::tuple(m.rows, m.cols, m.chunk_rows, m.chunk_cols, m.element, call.lanes);
   };
   return std::strcmp(a.name, b.name) == 0 && a.detail[0] == b.detail[0] &&
          a.detail[1] == b.detail[1] && others(a) == others(b);
 }
 
-std::string text_of(const Call& call) {
+std::string text_of(const CallSignature& call) {
   std::string text = call.name;
   if (call.lanes != 0) text += fmt::format(" of {} lanes", call.lanes);
-  if (call.detail[0] != Call::no_cell) text += fmt::format(" (cell {})", call.detail[0]);
-  if (call.moved.rows != 0)
-    text += fmt::format(" of {} x {} elements of {} bytes", call.moved.rows, call.moved.cols,
-                        call.moved.element & 0xffffffffU);
+  if (call.detail[0] != CallSignature::no_cell) text += fmt::format(" (cell {})", call.detail[0]);
+  if (call.shape.rows != 0)
+    text += fmt::format(" of {} x {} elements of {} bytes", call.shape.rows, call.shape.cols,
+                        call.shape.element & 0xffffffffU);
   return text;
 }
 }  // namespace
 
 // As the host does in a verifying run: the calls of one number on one lane are alike on all ranks.
-void Execution::describe(Thread& self, const Call& call) {
+void Execution::describe(Thread& self, const CallSignature& call) {
   if (self.index != 0 || unwinding_ || mutant("calls-not-compared")) return;
   const std::uint32_t number = self.described++;
   const std::uint64_t key = (std::uint64_t{self.lane} << 32U) | number;
@@ -51,12 +51,13 @@ void Execution::describe(Thread& self, const Call& call) {
   stop_ = true;
 }
 
-void Execution::enter_call(Thread& self, std::uint32_t barrier, model::Reach reach, Where where) {
+void Execution::enter_call(Thread& self, std::uint32_t barrier, model::BarrierScope scope,
+                           Where where) {
   step(self, "enter", where);
   has_substance_ = true;
-  self.call = {true, barrier, self.lane, self.calls_made[barrier]++, reach};
+  self.call = {true, barrier, self.lane, self.calls_made[barrier]++, scope};
   entries_[entry_key(barrier, self.call.call)].push_back({self.rank, self.lane, self.stamp()});
-  if (reach != model::Reach::lane) groups_.merge_all();
+  if (scope != model::BarrierScope::lane) groups_.merge_all();
   if (tracing_) note(self, where, fmt::format("enters call {} of the barrier", self.call.call));
 }
 
@@ -74,8 +75,8 @@ void Execution::leave_call(Thread& self, std::uint32_t barrier, WaitStatus statu
   for (std::uint32_t i = 0; i < heard.size(); ++i) {
     const std::uint32_t rank = i / self.lanes;
     const std::uint32_t lane = i % self.lanes;
-    if (call.reach == model::Reach::lane && lane != self.lane) continue;
-    if (call.reach == model::Reach::rank && rank != self.rank) continue;
+    if (call.scope == model::BarrierScope::lane && lane != self.lane) continue;
+    if (call.scope == model::BarrierScope::rank && rank != self.rank) continue;
     if (heard[i] >= options_.threads || mutant("stale-pass-unseen")) continue;
     found(self, Kind::stale_pass,
           fmt::format("{} leaves call {} of the barrier ({}) without having heard that rank {}{} "

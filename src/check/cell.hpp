@@ -21,7 +21,7 @@ struct CallTag {
   std::uint32_t barrier = 0;
   std::uint32_t lane = 0;
   std::uint32_t call = 0;
-  model::Reach reach = model::Reach::lane;
+  model::BarrierScope scope = model::BarrierScope::lane;
   friend bool operator==(const CallTag&, const CallTag&) = default;
 };
 

@@ -190,8 +190,8 @@ class Execution {
   void* read_packet(Thread& self, model::Span element);
   void clear_packets(Thread& self, model::Span lines, Where where);
   void flush(Thread& self, Where where);
-  void describe(Thread& self, const Call& call);
-  void enter_call(Thread& self, std::uint32_t barrier, model::Reach reach, Where where);
+  void describe(Thread& self, const CallSignature& call);
+  void enter_call(Thread& self, std::uint32_t barrier, model::BarrierScope scope, Where where);
   void leave_call(Thread& self, std::uint32_t barrier, WaitStatus status, Where where);
   void record_outcome(Thread& self, std::uint64_t value);
   void expect(Thread& self, bool holds, std::string_view what, Where where);
@@ -244,7 +244,7 @@ class Execution {
   };
   struct Described {  // the first call of its number on a lane
     std::uint32_t rank = 0;
-    Call call;
+    CallSignature call;
     std::source_location where;
   };
   struct Launch {

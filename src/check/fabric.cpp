@@ -175,7 +175,7 @@ void Fabric::flush(Where where) {
   self_->run->flush(*self_, self_->at(where));
 }
 
-void Fabric::describe(const Call& call) {
+void Fabric::describe(const CallSignature& call) {
   self_->run->describe(*self_, call);
 }
 
@@ -189,8 +189,8 @@ void Fabric::returned(bool outermost) {
   if (outermost) self_->called = {};
 }
 
-void Fabric::enter_call(std::uint32_t barrier, Reach reach, Where where) {
-  self_->run->enter_call(*self_, barrier, reach, self_->at(where));
+void Fabric::enter_call(std::uint32_t barrier, BarrierScope scope, Where where) {
+  self_->run->enter_call(*self_, barrier, scope, self_->at(where));
 }
 
 void Fabric::leave_call(std::uint32_t barrier, WaitStatus status, Where where) {

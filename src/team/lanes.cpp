@@ -8,7 +8,7 @@
 
 #include "base/process_limit.hpp"
 #include "muster/team.hpp"
-#include "team/setup.hpp"
+#include "team/control.hpp"
 
 namespace muster {
 namespace {
@@ -97,38 +97,38 @@ Result<void> Team::run_lanes(std::uint32_t count, const LaneBody& body) {
                     count, max_lanes()),
         rank()};
   }
-  if (setup_->closed()) return *setup_->refusal();
-  if (!setup_->begin_lanes()) {
+  if (control_->closed()) return *control_->refusal();
+  if (!control_->begin_lanes()) {
     return Error{ErrorCode::invalid_argument,
                  "lanes: lanes of this team are running already, for another thread or around this "
                  "call; they are run by one call of lane or lanes at a time",
                  rank()};
   }
   struct End {
-    host::Setup& setup;
-    ~End() { setup.end_lanes(); }
-  } const end{*setup_};
+    host::TeamControl& control;
+    ~End() { control.end_lanes(); }
+  } const end{*control_};
   std::vector<Result<void>> results(count);
   const auto run_one = [&](std::uint32_t lane) {
-    const auto [result, ends_others] = run_lane(setup_->team(), Lane{lane}, count, body);
+    const auto [result, ends_others] = run_lane(control_->team(), Lane{lane}, count, body);
     results[lane] = result;
     // The other lanes, here and on the peers, must not wait for one that has given up.
     if (!result && ends_others && count > 1)
-      fail_for(setup_->team(), Lane{lane}, results[lane].error());
+      fail_for(control_->team(), Lane{lane}, results[lane].error());
   };
   try {
-    if (count > 1) setup_->lane_pool().grow(count);
+    if (count > 1) control_->lane_pool().grow(count);
   } catch (const std::system_error& refused) {
-    const std::uint32_t lane = setup_->lane_pool().lanes();  // the first that has none
+    const std::uint32_t lane = control_->lane_pool().lanes();  // the first that has none
     const Error no_thread{ErrorCode::system,
                           fmt::format("lanes: no thread for lane {} of {}: {}{}", lane, count,
                                       refused.what(), note_on_processes(refused.code().value())),
                           rank()};
     // Nor do the others run: they would wait for it, as the peers' lanes do.
-    fail_for(setup_->team(), Lane{lane}, no_thread);
+    fail_for(control_->team(), Lane{lane}, no_thread);
     return no_thread;
   }
-  setup_->lane_pool().run(count, run_one);
+  control_->lane_pool().run(count, run_one);
   return first_cause(results);
 }
 

@@ -49,7 +49,7 @@ void Membership::end_run() {
   runs_ = false;
   // Held between runs, it shows the end of the process; but the end of a thread that is not the
   // main one is not the rank's.
-  if (gettid() != getpid()) mark_.give_back();
+  if (gettid() != getpid()) mark_.release();
 }
 
 // Attaches to the memory, and takes the rank's mark in it.
@@ -99,7 +99,7 @@ Result<std::shared_ptr<const Job>> Membership::job(std::chrono::milliseconds dea
   }
   const Result<int> fd = launcher::rendezvous(*self_, create, deadline, settles);
   if (!fd) {
-    mark_.give_back();
+    mark_.release();
     job_.reset();
     return fd.error();
   }

@@ -23,10 +23,10 @@
 #include "launch/environment.hpp"
 #include "launch/launch.hpp"
 #include "launch/rendezvous.hpp"
+#include "team/control.hpp"
 #include "team/exit_watch.hpp"
-#include "team/joining.hpp"
+#include "team/join.hpp"
 #include "team/membership.hpp"
-#include "team/setup.hpp"
 #include "team/shrink.hpp"
 
 namespace muster {
@@ -82,7 +82,7 @@ int run_rank(const std::shared_ptr<const host::Job>& job, const host::JoinOption
   if (!joined) return report(who, joined.error()), failed;
   host::RankContext& rank = **joined;
   const auto standing = std::make_shared<host::Standing>();
-  standing->team = std::make_shared<host::Setup>(*joined, 0, standing);
+  standing->team = std::make_shared<host::TeamControl>(*joined, 0, standing);
   Team team(standing->team);
   Result<int> result = call(body, team);
   if (result && *result == 0) {

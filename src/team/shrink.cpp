@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/step.hpp"
-#include "team/setup.hpp"
+#include "team/control.hpp"
 
 namespace muster::host {
 namespace {

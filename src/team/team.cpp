@@ -7,7 +7,7 @@
 
 #include "base/extents.hpp"
 #include "fabric/host/memory_info.hpp"
-#include "team/setup.hpp"
+#include "team/control.hpp"
 #include "team/shrink.hpp"
 
 namespace muster {
@@ -42,22 +42,22 @@ std::uint64_t whole_pages(std::uint64_t bytes) {
 
 }  // namespace
 
-Team::Team(std::shared_ptr<host::Setup> setup) : setup_(std::move(setup)) {}
+Team::Team(std::shared_ptr<host::TeamControl> control) : control_(std::move(control)) {}
 
 Rank Team::rank() const {
-  return setup_->team().rank();
+  return control_->team().rank();
 }
 std::uint32_t Team::size() const {
-  return setup_->team().size();
+  return control_->team().size();
 }
 bool Team::has_core_each() const {
-  return setup_->team().has_core_each();
+  return control_->team().has_core_each();
 }
 std::uint32_t Team::max_lanes() const {
-  return setup_->team().process().max_lanes;
+  return control_->team().process().max_lanes;
 }
 std::uint32_t Team::number() const {
-  return setup_->team().number();
+  return control_->team().number();
 }
 
 Result<Team::Shape> Team::make_window(const std::int64_t* extents, std::size_t count,
@@ -71,11 +71,11 @@ Result<Team::Shape> Team::make_window(const std::int64_t* extents, std::size_t c
   std::optional<Error> local;
   if (!folded) {
     local = folded.error();
-  } else if (local = taken(setup_->team(), title); !local) {
+  } else if (local = taken(control_->team(), title); !local) {
     local = lacking(what, folded->bytes, size());
   }
   const std::uint64_t bytes = folded ? whole_pages(folded->bytes) : 0;
-  const auto offset = setup_->allocate({Kind::memory, 0, bytes, 0, title, element}, what, local);
+  const auto offset = control_->allocate({Kind::memory, 0, bytes, 0, title, element}, what, local);
   if (!offset) return offset.error();
   return Shape{*offset, folded->rows, folded->cols};
 }
@@ -83,14 +83,14 @@ Result<Team::Shape> Team::make_window(const std::int64_t* extents, std::size_t c
 Result<Allocation> Team::allocate(std::int64_t bytes, std::string_view name) {
   const std::string title(name);
   const std::string what = fmt::format("allocate of {} bytes", bytes);
-  std::optional<Error> local = taken(setup_->team(), title);
+  std::optional<Error> local = taken(control_->team(), title);
   if (bytes < 1) {
     local = invalid(fmt::format("allocate: bytes is {}; it must be at least 1", bytes));
   }
   const auto wanted = static_cast<std::uint64_t>(bytes < 1 ? 1 : bytes);
   if (!local) local = lacking(what, wanted, size());
   const auto offset =
-      setup_->allocate({Kind::memory, 0, whole_pages(wanted), 0, title}, what, local);
+      control_->allocate({Kind::memory, 0, whole_pages(wanted), 0, title}, what, local);
   if (!offset) return offset.error();
   return Allocation{*offset, wanted, 0, number()};
 }
@@ -100,8 +100,8 @@ Result<Team::Shape> Team::shape_allocation(const Allocation& allocation,
                                            std::size_t element) const {
   const Result<Extents> folded = fold_extents("window", {extents, count}, element);
   if (!folded) return folded.error();
-  const host::Allocation* const found = setup_->team().find(Kind::memory, allocation.offset);
-  if (found == nullptr || setup_->team().is_system(*found)) {
+  const host::Allocation* const found = control_->team().find(Kind::memory, allocation.offset);
+  if (found == nullptr || control_->team().is_system(*found)) {
     return invalid(
         fmt::format("window: the allocation at offset {} is not this team's (freed, "
                     "another team's, or never made)",
@@ -129,7 +129,7 @@ Result<Rows> Team::rows(std::uint32_t lanes) {
   }
   const std::uint64_t cells = std::uint64_t{lanes} * (size() + Rows::counters_of_lane);
   const auto cell =
-      setup_->allocate({Kind::cells, 0, cells, lanes, {}}, fmt::format("rows({})", lanes), local);
+      control_->allocate({Kind::cells, 0, cells, lanes, {}}, fmt::format("rows({})", lanes), local);
   if (!cell) return cell.error();
   const auto first = static_cast<std::uint32_t>(*cell);
   return Rows{Signal{0, first}, Counter{0, first + lanes * size()}, lanes, size()};
@@ -139,14 +139,14 @@ Result<Signals> Team::signals(std::uint32_t count) {
   std::optional<Error> local;
   if (count < 1) local = invalid("signals: count is 0; it must be at least 1");
   const auto cell =
-      setup_->allocate({Kind::cells, 0, count, 0, {}}, fmt::format("signals({})", count), local);
+      control_->allocate({Kind::cells, 0, count, 0, {}}, fmt::format("signals({})", count), local);
   if (!cell) return cell.error();
   return Signals{Signal{0, static_cast<std::uint32_t>(*cell)}, count};
 }
 
-Result<Team::Shape> Team::bring(void* memory, int fd, std::int64_t place,
-                                const std::int64_t* extents, std::size_t count,
-                                std::uint64_t element) {
+Result<Team::Shape> Team::register_memory(void* memory, int fd, std::int64_t place,
+                                          const std::int64_t* extents, std::size_t count,
+                                          std::uint64_t element) {
   const std::span<const std::int64_t> all(extents, count);
   const std::uint64_t size_of_one = host::bytes_of_element(element);
   const Result<Extents> folded = fold_extents("window_on", all, size_of_one);
@@ -163,51 +163,52 @@ Result<Team::Shape> Team::bring(void* memory, int fd, std::int64_t place,
   }
   const std::string what =
       fmt::format("window_on of {{{}}} {}", fmt::join(all, ", "), host::name_of_element(element));
-  const host::Bring mine{memory, fd, static_cast<std::uint64_t>(place), folded ? folded->bytes : 0,
-                         element};
-  const auto segment = setup_->bring(mine, what, local);
+  const host::Registration mine{memory, fd, static_cast<std::uint64_t>(place),
+                                folded ? folded->bytes : 0, element};
+  const auto segment = control_->register_memory(mine, what, local);
   if (!segment) return segment.error();
   return Shape{0, folded->rows, folded->cols, *segment};
 }
 
 Result<void> Team::free_segment(std::uint32_t segment) {
-  return setup_->release_segment(segment);
+  return control_->release_segment(segment);
 }
 
 Result<void> Team::free_memory(std::uint64_t offset) {
-  return setup_->release(Kind::memory, offset);
+  return control_->release(Kind::memory, offset);
 }
 Result<void> Team::free_cells(std::uint32_t cell) {
-  return setup_->release(Kind::cells, cell);
+  return control_->release(Kind::cells, cell);
 }
 
 Result<void> Team::sync() {
-  const auto agreed = setup_->agree("sync()");
+  const auto agreed = control_->agree("sync()");
   return agreed ? Result<void>() : Result<void>(agreed.error());
 }
 
 void Team::abort(std::string_view reason) {
-  if (setup_->closed()) return;  // nobody is in it, and its number is another team's
-  setup_->team().fail(WaitStatus::aborted, setup_->team().process().job_rank,
-                      fmt::format("{} called abort: {}", setup_->team().called(rank()), reason));
+  if (control_->closed()) return;  // nobody is in it, and its number is another team's
+  control_->team().fail(
+      WaitStatus::aborted, control_->team().process().job_rank,
+      fmt::format("{} called abort: {}", control_->team().called(rank()), reason));
 }
 
 Result<Team> Team::shrink() {
-  if (setup_->closed()) return *setup_->refusal();
-  if (const auto refused = setup_->lanes_run("shrink()")) return *refused;
-  Result<std::uint32_t> successor = host::agree_on_survivors(setup_->team());
+  if (control_->closed()) return *control_->refusal();
+  if (const auto refused = control_->lanes_run("shrink()")) return *refused;
+  Result<std::uint32_t> successor = host::agree_on_survivors(control_->team());
   if (!successor) return successor.error();
-  setup_->let_go_of_parent();
-  auto survivors = std::make_shared<host::Setup>(setup_->team().shared_process(), *successor,
-                                                 setup_->standing());
+  control_->let_go_of_parent();
+  auto survivors = std::make_shared<host::TeamControl>(control_->team().shared_process(),
+                                                       *successor, control_->standing());
   // The job ends with a meeting of the team of all, or of those that took its place: what a team
   // that was split off does with its own failure is no business of the others.
-  const std::shared_ptr<host::Standing> standing = setup_->standing().lock();
-  if (standing != nullptr && standing->team == setup_) {
+  const std::shared_ptr<host::Standing> standing = control_->standing().lock();
+  if (standing != nullptr && standing->team == control_) {
     standing->team = survivors;
     // Pairs with the acquire in survivors_stand. All survivors store the same number, and none
     // makes the next before all have.
-    setup_->team().header().standing.store(*successor, std::memory_order_release);
+    control_->team().header().standing.store(*successor, std::memory_order_release);
   }
   return Team(std::move(survivors));
 }

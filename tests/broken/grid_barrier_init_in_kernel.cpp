@@ -27,7 +27,7 @@ void body(Team& team, std::uint32_t calls, std::uint32_t lanes) {
             }
             return fabric.converge(one);
           },
-          0, model::Reach::rank);
+          0, model::BarrierScope::rank);
       if (status != WaitStatus::ok) return status;
     }
     return WaitStatus::ok;

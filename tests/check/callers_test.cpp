@@ -134,8 +134,8 @@ TEST(Callers, OfAHandoffAreNamed) {
         WaitStatus status = WaitStatus::ok;
         if (fabric.thread() == 0) {
           status = worst(status, (note(), handoff.vacant(fabric)));
-          note(), handoff.hand(fabric, right_of(fabric));
-          status = worst(status, (note(), handoff.take(fabric)));
+          note(), handoff.post(fabric, right_of(fabric));
+          status = worst(status, (note(), handoff.wait(fabric)));
           note(), handoff.acknowledge(fabric, left_of(fabric));
         }
         return fabric.converge(status);
@@ -240,7 +240,7 @@ TEST(Callers, AreNamedInTheSentencesOfFindings) {
   const Report clobber = explore(options_for(3), [](model::Team& team) {
     const Handoff handoff(team);
     (void)team.lane([&](auto& fabric) {
-      if (fabric.rank() != Rank{0}) handoff.hand(fabric, Rank{0});
+      if (fabric.rank() != Rank{0}) handoff.post(fabric, Rank{0});
     });
   });
   EXPECT_EQ(times_named(first_what(clobber, Kind::clobber)), 2U) << told(clobber);

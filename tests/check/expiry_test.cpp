@@ -13,22 +13,22 @@ namespace muster::check {
 namespace {
 
 using builtin::Exchange;
-using model::Reach;
+using model::BarrierScope;
 
 // Every lane calls the barrier `calls` times, whatever comes of it. Where a call says ok, all have
 // entered it (barrier_call), and what they wrote before is there. Each call has data of its own:
 // what a call that failed leaves undecided is which of them may be overwritten.
 template <class Barrier>
-void goes_on(model::Team& team, Reach reach) {
+void goes_on(model::Team& team, BarrierScope scope) {
   const std::uint32_t lanes = team.max_lanes();
   const std::uint32_t calls = team.calls();
-  const Exchange data(team, calls, lanes, reach);
+  const Exchange data(team, calls, lanes, scope);
   const Barrier barrier(team);
   (void)team.lanes(lanes, [&](auto& fabric) {
     for (std::uint32_t call = 0; call < calls; ++call) {
       data.write_own(fabric, call);
       data.put(fabric, call);
-      if (!builtin::meet(barrier, fabric, use::full, reach)) continue;
+      if (!builtin::meet(barrier, fabric, use::full, scope)) continue;
       data.read_peers(fabric, call);
       data.read_inbox(fabric, call);
     }
@@ -37,15 +37,15 @@ void goes_on(model::Team& team, Reach reach) {
 
 // The same in one scope.
 template <class Barrier>
-void goes_on_scoped(model::Team& team, Reach reach) {
+void goes_on_scoped(model::Team& team, BarrierScope scope) {
   const std::uint32_t lanes = team.max_lanes();
   const std::uint32_t calls = team.calls();
   const Barrier barrier(team);
   (void)team.lanes(lanes, [&](auto& fabric) {
-    (void)barrier.scoped(fabric, [&](auto& scope) {
+    (void)barrier.scoped(fabric, [&](auto& scoped) {
       for (std::uint32_t call = 0; call < calls; ++call)
         (void)barrier_call(
-            fabric, [&] { return scope.sync(); }, 0, reach);
+            fabric, [&] { return scoped.sync(); }, 0, scope);
     });
   });
 }
@@ -105,8 +105,8 @@ void hands_on(model::Team& team) {
       auto tile = fabric.template tile<int, 1, 1>();
       tile.each([&](auto, auto, int& element) { element = value(fabric.rank(), call); });
       fabric.remote_store(tile, inbox, right, Box{0, 0, 1, 1});
-      handoff.hand(fabric, right);
-      if (!comes([&] { return handoff.take(fabric); })) return;
+      handoff.post(fabric, right);
+      if (!comes([&] { return handoff.wait(fabric); })) return;
       expect(fabric, fabric.local(inbox)[0] == value(left, call), "the data of this round");
       fabric.converge();
       handoff.acknowledge(fabric, left);
@@ -122,11 +122,11 @@ struct Kept {
 
 template <class Barrier>
 Kept over_ranks(const char* name) {
-  return {name, [](model::Team& team) { goes_on<Barrier>(team, Reach::lane); }, 3, 1};
+  return {name, [](model::Team& team) { goes_on<Barrier>(team, BarrierScope::lane); }, 3, 1};
 }
 template <class Barrier>
 Kept scoped_over_ranks(const char* name) {
-  return {name, [](model::Team& team) { goes_on_scoped<Barrier>(team, Reach::lane); }, 3, 1};
+  return {name, [](model::Team& team) { goes_on_scoped<Barrier>(team, BarrierScope::lane); }, 3, 1};
 }
 
 const Kept barriers[] = {
@@ -139,17 +139,18 @@ const Kept barriers[] = {
     scoped_over_ranks<EpochBarrier>("epoch_scoped"),
     scoped_over_ranks<DisseminationBarrier>("dissemination_scoped"),
     scoped_over_ranks<CounterBarrier>("counter_scoped"),
-    {"grid", [](model::Team& team) { goes_on<GridBarrier>(team, Reach::rank); }, 1, 3},
-    {"grid_scoped", [](model::Team& team) { goes_on_scoped<GridBarrier>(team, Reach::rank); }, 1,
+    {"grid", [](model::Team& team) { goes_on<GridBarrier>(team, BarrierScope::rank); }, 1, 3},
+    {"grid_scoped",
+     [](model::Team& team) { goes_on_scoped<GridBarrier>(team, BarrierScope::rank); }, 1, 3},
+    {"system_lanes", [](model::Team& team) { goes_on<SystemBarrier>(team, BarrierScope::team); }, 1,
      3},
-    {"system_lanes", [](model::Team& team) { goes_on<SystemBarrier>(team, Reach::team); }, 1, 3},
-    {"system", [](model::Team& team) { goes_on<SystemBarrier>(team, Reach::team); }, 2, 2},
+    {"system", [](model::Team& team) { goes_on<SystemBarrier>(team, BarrierScope::team); }, 2, 2},
     {"packet_exchange", exchanges_on, 3, 1},
     {"packet_exchange_of_two", exchanges_on, 2, 1},
     {"handoff", hands_on, 2, 1},
     {"handoff_ring", hands_on, 3, 1},
-    {"system_scoped", [](model::Team& team) { goes_on_scoped<SystemBarrier>(team, Reach::team); },
-     2, 2},
+    {"system_scoped",
+     [](model::Team& team) { goes_on_scoped<SystemBarrier>(team, BarrierScope::team); }, 2, 2},
 };
 
 [[maybe_unused]] void PrintTo(const Kept& kept, std::ostream* out) {

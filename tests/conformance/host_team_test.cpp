@@ -114,7 +114,8 @@ Result<void> teams_run_out(Team& team) {
   return checks.done();
 }
 
-// Each rank brings a piece of a file of its own, off the page's edge; a split team uses it as well.
+// Each rank registers a piece of a file of its own, off the page's edge; a split team uses it as
+// well.
 Result<void> brought_memory(Team& team) {
   constexpr std::int64_t place = 4096 + 64;
   const int fd = memfd_create("brought", MFD_CLOEXEC);

@@ -182,7 +182,7 @@ TEST_P(SetUpInLanes, TwoThreadsAreNoMismatch) {
     const auto run_many = [&](Checks& mine) {
       for (int turn = 0; turn < 2000 && mine.done();) {
         const Result<void> ran = team.lane([&](auto& fabric) {
-          describe(fabric, Call{"one of many", {Call::no_cell, 0}});
+          describe(fabric, CallSignature{"one of many", {CallSignature::no_cell, 0}});
         });
         if (ran) {
           ++turn;

@@ -288,8 +288,8 @@ Result<void> handoff_around_a_ring(Team& team) {
         element = fabric.rank().value * 1000 + round;
       });
       fabric.remote_store(tile, inbox, right, Box{0, 0, 1, 1});
-      handoff.hand(fabric, right);
-      if (!checks.ok(handoff.take(fabric), "take")) break;
+      handoff.post(fabric, right);
+      if (!checks.ok(handoff.wait(fabric), "take")) break;
       checks.equal(fabric.local(inbox)[0], left.value * 1000 + round, "the left one's number");
       handoff.acknowledge(fabric, left);
     }

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "gpu/support.hpp"
-#include "muster/fabric/gpu/mesh.hpp"
+#include "muster/fabric/gpu/bootstrap.hpp"
 
 namespace {
 
@@ -60,9 +60,9 @@ void windows_are_not_dumped() {
     const gpu::WorldOptions options{.devices = devices, .bytes = 4ULL << 30U};
     const std::string text = text_of(devices);
     expect_small((text + ", one process").c_str(), [&] { return gpu::World::create(options); });
-    const std::vector<gpu::Mesh> meshes = need(gpu::make_meshes(1));
+    const std::vector<gpu::Bootstrap> bootstraps = need(gpu::make_bootstraps(1));
     expect_small((text + ", memory to be shared").c_str(),
-                 [&] { return gpu::World::join(options, meshes[0]); });
+                 [&] { return gpu::World::join(options, bootstraps[0]); });
   }
 }
 

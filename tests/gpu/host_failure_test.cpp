@@ -23,7 +23,7 @@ struct Alone {
     site.handle().deadline_ns = deadline_ns;
   }
   [[nodiscard]] Fabric lane(std::uint32_t number = 0, std::uint32_t lanes = 1) {
-    return Fabric(site.handle(), gpu::Seat{Rank{0}, Lane{number}, lanes});
+    return Fabric(site.handle(), gpu::LaneCoordinates{Rank{0}, Lane{number}, lanes});
   }
   [[nodiscard]] const gpu::ErrorRecord& record() const { return site.record(Rank{0}); }
   [[nodiscard]] gpu::Operation operation() const { return gpu::Operation{record().operation}; }
@@ -65,7 +65,7 @@ TEST(GpuFailure, AnExpiredWaitFailsTheTeam) {
   EXPECT_EQ(barrier.sync(fabric), WaitStatus::expired);
   EXPECT_EQ(alone.stop(), static_cast<std::uint32_t>(WaitStatus::aborted));
   // The peer comes late: its deposit does not make the next call a success.
-  Fabric late(alone.site.handle(), gpu::Seat{Rank{1}, Lane{0}, 1});
+  Fabric late(alone.site.handle(), gpu::LaneCoordinates{Rank{1}, Lane{0}, 1});
   late.notify(barrier.rows().from(Lane{0}, Rank{1}), Rank{0}, 2, NotifyOp::set);
   EXPECT_EQ(barrier.sync(fabric), WaitStatus::aborted);
   EXPECT_EQ(fabric.converge(WaitStatus::ok), WaitStatus::aborted);
@@ -83,7 +83,7 @@ void fails_and_comes_again(bool retries, Rank reader = Rank{1}, std::uint32_t la
   if (!retries) alone.fail_on_expiry();
   const Barrier barrier(alone.team);
   Fabric fabric = alone.lane(0, lanes);
-  Fabric late(alone.site.handle(), gpu::Seat{reader, Lane{0}, lanes});
+  Fabric late(alone.site.handle(), gpu::LaneCoordinates{reader, Lane{0}, lanes});
   const auto expect = [&](Fabric& caller, WaitStatus status) {
     EXPECT_EQ(barrier.sync(caller), status);
     EXPECT_EQ(late.read(barrier.rows().from(Lane{0}, Rank{0})), 1U);
@@ -292,7 +292,7 @@ void expect_one_deadline(const char* what, Call call) {
   site.handle().deadline_ns =
       static_cast<std::uint64_t>(std::chrono::nanoseconds(deadline).count());
   HostTeam team(site, Rank{0});
-  Fabric fabric(site.handle(), gpu::Seat{Rank{0}, Lane{0}, 1});
+  Fabric fabric(site.handle(), gpu::LaneCoordinates{Rank{0}, Lane{0}, 1});
   for (int repeat = 0; repeat < 2; ++repeat) {
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_NE(call(team, fabric), WaitStatus::ok) << what;
@@ -354,9 +354,9 @@ TEST(GpuFailure, ASeatThatDoesNotExist) {
        {std::tuple(2U, 0U, 1U), std::tuple(~0U, 0U, 1U), std::tuple(0U, 1U, 1U)}) {
     Alone alone(false);
     const EpochBarrier barrier(alone.team);
-    Fabric fabric(alone.site.handle(), gpu::Seat{Rank{rank}, Lane{lane}, lanes});
+    Fabric fabric(alone.site.handle(), gpu::LaneCoordinates{Rank{rank}, Lane{lane}, lanes});
     EXPECT_EQ(alone.operation(), gpu::Operation::launch);
-    EXPECT_EQ(alone.cause(), gpu::Cause::seat);
+    EXPECT_EQ(alone.cause(), gpu::Cause::coordinates);
     EXPECT_EQ(alone.record().number[0], rank);
     EXPECT_EQ(alone.record().number[1], lane);
     EXPECT_EQ(fabric.converge(WaitStatus::ok), WaitStatus::invalid);
@@ -374,7 +374,7 @@ TEST(GpuFailure, MoreLanesThanRowsHaveRoomFor) {
   // Nothing was deposited into the rows that come after.
   const Signals after = *alone.team.signals(1);
   HostTeam other(alone.site, Rank{1});
-  Fabric reader(alone.site.handle(), gpu::Seat{Rank{1}, Lane{0}, 1});
+  Fabric reader(alone.site.handle(), gpu::LaneCoordinates{Rank{1}, Lane{0}, 1});
   for (std::uint32_t cell = 0; cell <= after.first.cell; ++cell)
     EXPECT_EQ(reader.read(Signal{0, cell}), 0U) << "cell " << cell;
 }
@@ -384,11 +384,11 @@ TEST(GpuFailure, MoreRanksThanTheKernelIsFor) {
   HostSite site(gpu::near_ranks + 1);
   HostTeam team(site, Rank{0});
   const EpochBarrier barrier(team);
-  Fabric fabric(site.handle(), gpu::Seat{Rank{0}, Lane{0}, 1});
+  Fabric fabric(site.handle(), gpu::LaneCoordinates{Rank{0}, Lane{0}, 1});
   EXPECT_EQ(gpu::Operation{site.record(Rank{0}).operation}, gpu::Operation::team);
   EXPECT_EQ(barrier.sync(fabric), WaitStatus::invalid);
   gpu::Fabric<gpu::Thread, gpu::Ranks::many, true> other(site.handle(),
-                                                         gpu::Seat{Rank{1}, Lane{0}, 1});
+                                                         gpu::LaneCoordinates{Rank{1}, Lane{0}, 1});
   const Signals all = *team.signals(1);
   for (std::uint32_t cell = 0; cell <= all.first.cell; ++cell)
     EXPECT_EQ(other.read(Signal{0, cell}), 0U) << "cell " << cell;

@@ -154,7 +154,7 @@ class HostTeam {
 
   template <class Body>
   Result<void> run(std::uint32_t lane, std::uint32_t count, Body& body) {
-    HostFabric fabric(site_->handle(), gpu::Seat{rank_, Lane{lane}, count});
+    HostFabric fabric(site_->handle(), gpu::LaneCoordinates{rank_, Lane{lane}, count});
     using Returned = std::invoke_result_t<Body&, HostFabric&>;
     if constexpr (std::is_void_v<Returned>) {
       body(fabric);

@@ -88,8 +88,8 @@ __global__ void handoff_kernel(const __grid_constant__ gpu::Handle handle, Hando
   WaitStatus one = WaitStatus::ok;
   if (fabric.thread() == 0) {
     one = handoff.vacant(fabric);
-    handoff.hand(fabric, peer);
-    one = worst(one, handoff.take(fabric));
+    handoff.post(fabric, peer);
+    one = worst(one, handoff.wait(fabric));
     handoff.acknowledge(fabric, peer);
   }
   *status = fabric.converge(one);

@@ -14,7 +14,7 @@ namespace {
 using namespace muster;
 using namespace muster::gpu_test;
 
-using ChildBody = void (*)(const gpu::Mesh& mesh, const std::vector<int>& devices);
+using ChildBody = void (*)(const gpu::Bootstrap& bootstrap, const std::vector<int>& devices);
 
 // How many GPUs there are, asked in a process of its own: this one must not use CUDA before it
 // forks.
@@ -26,32 +26,32 @@ int count_gpus_elsewhere() {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
-int child_main(const gpu::Mesh& mesh, const std::vector<int>& devices, ChildBody body) {
-  const std::string name = "process " + std::to_string(mesh.process);
+int child_main(const gpu::Bootstrap& bootstrap, const std::vector<int>& devices, ChildBody body) {
+  const std::string name = "process " + std::to_string(bootstrap.process);
   char program[] = "processes";
   char* arguments[] = {program};
-  return run(program, 1, arguments, {{name, [&] { body(mesh, devices); }}});
+  return run(program, 1, arguments, {{name, [&] { body(bootstrap, devices); }}});
 }
 
 // One child for each entry of `devices_of`; true where all passed.
 bool with_processes(const char* what, const std::vector<std::vector<int>>& devices_of,
                     ChildBody body) {
-  std::vector<gpu::Mesh> meshes =
-      need(gpu::make_meshes(static_cast<std::uint32_t>(devices_of.size())));
+  std::vector<gpu::Bootstrap> bootstraps =
+      need(gpu::make_bootstraps(static_cast<std::uint32_t>(devices_of.size())));
   std::fflush(stdout);
   std::vector<pid_t> children;
   for (std::size_t i = 0; i < devices_of.size(); ++i) {
     const pid_t child = fork();
     if (child == 0) {
-      for (std::size_t other = 0; other < meshes.size(); ++other)
-        if (other != i) gpu::close_mesh(meshes[other]);
-      const int status = child_main(meshes[i], devices_of[i], body);
+      for (std::size_t other = 0; other < bootstraps.size(); ++other)
+        if (other != i) gpu::close_bootstrap(bootstraps[other]);
+      const int status = child_main(bootstraps[i], devices_of[i], body);
       std::fflush(stdout);
       _exit(status);
     }
     children.push_back(child);
   }
-  for (gpu::Mesh& mesh : meshes) gpu::close_mesh(mesh);
+  for (gpu::Bootstrap& bootstrap : bootstraps) gpu::close_bootstrap(bootstrap);
   bool good = true;
   for (const pid_t child : children) {
     int status = 0;
@@ -64,11 +64,11 @@ bool with_processes(const char* what, const std::vector<std::vector<int>>& devic
 
 // ---- what the children do
 
-gpu::World join(const gpu::Mesh& mesh, const std::vector<int>& devices) {
+gpu::World join(const gpu::Bootstrap& bootstrap, const std::vector<int>& devices) {
   // As a program would: else CUDA keeps a context on GPU 0, too.
   expect(cudaSetDevice(devices[0]) == cudaSuccess, "turning to GPU %d", devices[0]);
   return need(gpu::World::join(
-      {.devices = devices, .lanes = 3, .bytes = 8U << 20U, .deadline = patience()}, mesh));
+      {.devices = devices, .lanes = 3, .bytes = 8U << 20U, .deadline = patience()}, bootstrap));
 }
 
 void exchange_once(gpu::World& world, std::uint32_t first_round) {
@@ -85,8 +85,8 @@ void exchange_once(gpu::World& world, std::uint32_t first_round) {
   check_verdict(world, exchange, 2 * 3 * 300, "processes");
 }
 
-void exchange_body(const gpu::Mesh& mesh, const std::vector<int>& devices) {
-  gpu::World world = join(mesh, devices);
+void exchange_body(const gpu::Bootstrap& bootstrap, const std::vector<int>& devices) {
+  gpu::World world = join(bootstrap, devices);
   exchange_once(world, 0);
 }
 
@@ -96,10 +96,10 @@ __global__ void absent_kernel(const __grid_constant__ gpu::Handle handle, EpochB
   (void)barrier.sync(fabric);
 }
 
-void abort_body(const gpu::Mesh& mesh, const std::vector<int>& devices) {
-  gpu::World world = join(mesh, devices);
+void abort_body(const gpu::Bootstrap& bootstrap, const std::vector<int>& devices) {
+  gpu::World world = join(bootstrap, devices);
   const EpochBarrier barrier(world);
-  if (mesh.process != 0) {
+  if (bootstrap.process != 0) {
     need(world.launch(absent_kernel, {.lanes = 1, .threads = 32}, barrier));
   } else {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -113,9 +113,9 @@ void abort_body(const gpu::Mesh& mesh, const std::vector<int>& devices) {
 }
 
 // Options that differ are an error on both sides.
-void mismatch_body(const gpu::Mesh& mesh, const std::vector<int>& devices) {
+void mismatch_body(const gpu::Bootstrap& bootstrap, const std::vector<int>& devices) {
   const Result<gpu::World> world =
-      gpu::World::join({.devices = devices, .lanes = 1 + mesh.process}, mesh);
+      gpu::World::join({.devices = devices, .lanes = 1 + bootstrap.process}, bootstrap);
   expect(!world && world.error().code == ErrorCode::mismatch, "%s",
          world ? "no error" : to_string(world.error()).c_str());
 }

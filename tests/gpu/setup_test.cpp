@@ -1,5 +1,5 @@
-// The host side of the GPU fabric, as far as it goes without a GPU: the mesh between processes, and
-// how a kernel's record becomes an error.
+// The host side of the GPU fabric, as far as it goes without a GPU: the bootstrap between
+// processes, and how a kernel's record becomes an error.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "fabric/gpu/mesh_calls.hpp"
+#include "fabric/gpu/bootstrap_calls.hpp"
 #include "fabric/gpu/report.hpp"
 #include "fabric/gpu/state.hpp"
 
@@ -16,21 +16,21 @@ namespace {
 
 using namespace muster;
 
-// Forks one child for each mesh, which exits with what body(mesh) returns; the statuses.
+// Forks one child for each bootstrap, which exits with what body(bootstrap) returns; the statuses.
 template <class Body>
 std::vector<int> in_children(std::uint32_t processes, Body body) {
-  std::vector<gpu::Mesh> meshes = gpu::make_meshes(processes).value();
+  std::vector<gpu::Bootstrap> bootstraps = gpu::make_bootstraps(processes).value();
   std::vector<pid_t> children;
   for (std::uint32_t i = 0; i < processes; ++i) {
     const pid_t child = fork();
     if (child == 0) {
       for (std::uint32_t other = 0; other < processes; ++other)
-        if (other != i) gpu::close_mesh(meshes[other]);
-      _exit(body(meshes[i]));
+        if (other != i) gpu::close_bootstrap(bootstraps[other]);
+      _exit(body(bootstraps[i]));
     }
     children.push_back(child);
   }
-  for (gpu::Mesh& mesh : meshes) gpu::close_mesh(mesh);
+  for (gpu::Bootstrap& bootstrap : bootstraps) gpu::close_bootstrap(bootstrap);
   std::vector<int> statuses;
   for (const pid_t child : children) {
     int status = 0;
@@ -42,12 +42,12 @@ std::vector<int> in_children(std::uint32_t processes, Body body) {
 
 TEST(GpuMesh, EverybodysValueReachesEverybody) {
   for (const std::uint32_t processes : {1U, 2U, 5U}) {
-    const auto statuses = in_children(processes, [&](const gpu::Mesh& mesh) {
+    const auto statuses = in_children(processes, [&](const gpu::Bootstrap& bootstrap) {
       for (std::uint64_t round = 0; round < 50; ++round) {
-        const auto all = gpu::gather_all(mesh, 1000 * round + mesh.process);
+        const auto all = gpu::gather_all(bootstrap, 1000 * round + bootstrap.process);
         for (std::uint32_t i = 0; i < processes; ++i)
           if (all[i] != 1000 * round + i) return 1;
-        gpu::meet(mesh);
+        gpu::meet(bootstrap);
       }
       return 0;
     });
@@ -56,36 +56,36 @@ TEST(GpuMesh, EverybodysValueReachesEverybody) {
 }
 
 TEST(GpuMesh, DescriptorsPassAmongBytes) {
-  const auto statuses = in_children(3, [](const gpu::Mesh& mesh) {
+  const auto statuses = in_children(3, [](const gpu::Bootstrap& bootstrap) {
     // Each passes the read end of a pipe of its own, between two plain exchanges.
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return 1;
-    const char mine = static_cast<char>('a' + mesh.process);
+    const char mine = static_cast<char>('a' + bootstrap.process);
     for (int i = 0; i < 2; ++i)
       if (write(ends[1], &mine, 1) != 1) return 2;
-    (void)gpu::gather_all(mesh, 7);
+    (void)gpu::gather_all(bootstrap, 7);
     for (std::uint32_t other = 0; other < 3; ++other)
-      if (other != mesh.process) gpu::send_descriptor(mesh, other, ends[0]);
+      if (other != bootstrap.process) gpu::send_descriptor(bootstrap, other, ends[0]);
     for (std::uint32_t other = 0; other < 3; ++other) {
-      if (other == mesh.process) continue;
-      const int theirs = gpu::receive_descriptor(mesh, other);
+      if (other == bootstrap.process) continue;
+      const int theirs = gpu::receive_descriptor(bootstrap, other);
       if ((fcntl(theirs, F_GETFD) & FD_CLOEXEC) == 0) return 3;
       char byte = 0;
       if (read(theirs, &byte, 1) != 1 || byte != static_cast<char>('a' + other)) return 4;
       close(theirs);
     }
-    const auto all = gpu::gather_all(mesh, mesh.process);
+    const auto all = gpu::gather_all(bootstrap, bootstrap.process);
     return all[2] == 2 ? 0 : 5;
   });
   EXPECT_EQ(statuses, std::vector<int>(3, 0));
 }
 
 TEST(GpuMesh, AProcessThatHasGoneIsAnError) {
-  const auto statuses = in_children(2, [](const gpu::Mesh& mesh) {
-    if (mesh.process == 1) return 0;  // and its sockets close
+  const auto statuses = in_children(2, [](const gpu::Bootstrap& bootstrap) {
+    if (bootstrap.process == 1) return 0;  // and its sockets close
     try {
-      gpu::meet(mesh);
-      gpu::meet(mesh);
+      gpu::meet(bootstrap);
+      gpu::meet(bootstrap);
     } catch (const Failure& failure) {
       return std::strstr(failure.what(), "process 1") != nullptr ? 0 : 1;
     }
@@ -96,29 +96,29 @@ TEST(GpuMesh, AProcessThatHasGoneIsAnError) {
 
 // Whoever has used up what it may open hears that, and not that the other has gone.
 TEST(GpuMesh, NoDescriptorLeft) {
-  const auto statuses = in_children(2, [](const gpu::Mesh& mesh) {
-    if (mesh.process == 0) {
-      gpu::send_descriptor(mesh, 1, 0);
-      gpu::meet(mesh);
+  const auto statuses = in_children(2, [](const gpu::Bootstrap& bootstrap) {
+    if (bootstrap.process == 0) {
+      gpu::send_descriptor(bootstrap, 1, 0);
+      gpu::meet(bootstrap);
       return 0;
     }
     const rlimit none{0, 0};
     if (setrlimit(RLIMIT_NOFILE, &none) != 0) return 1;
     try {
-      (void)gpu::receive_descriptor(mesh, 0);
+      (void)gpu::receive_descriptor(bootstrap, 0);
       return 2;
     } catch (const Failure& failure) {
       if (failure.error().code != ErrorCode::system) return 3;
       if (std::strstr(failure.what(), "ulimit -n") == nullptr) return 4;
     }
-    gpu::meet(mesh);
+    gpu::meet(bootstrap);
     return 0;
   });
   EXPECT_EQ(statuses, std::vector<int>(2, 0));
 }
 
 TEST(GpuMesh, NoProcesses) {
-  EXPECT_EQ(gpu::make_meshes(0).error().code, ErrorCode::invalid_argument);
+  EXPECT_EQ(gpu::make_bootstraps(0).error().code, ErrorCode::invalid_argument);
 }
 
 gpu::ErrorRecord record_of(gpu::Operation operation, WaitStatus status) {
@@ -199,7 +199,7 @@ TEST(GpuReport, EachCauseHasItsNumbers) {
   const Case cases[] = {
       {Operation::launch, Cause::lanes, {12}, {"more lanes run, 12,", "the 8 that the world"}},
       {Operation::launch, Cause::grid, {5, 2}, {"a grid of 5 blocks", "the 2 ranks"}},
-      {Operation::launch, Cause::seat, {9, 1, 4}, {"lane 1 of 4 of rank 9", "3 ranks"}},
+      {Operation::launch, Cause::coordinates, {9, 1, 4}, {"lane 1 of 4 of rank 9", "3 ranks"}},
       {Operation::launch,
        Cause::threads,
        {0, 256, 128, 7, 1},
@@ -250,7 +250,7 @@ TEST(GpuRange, KnowsWhatItHasHandedOut) {
   EXPECT_FALSE(range.has(10, 21));  // over two pieces
   EXPECT_FALSE(range.has(50, 1));
   EXPECT_FALSE(range.has(15, ~std::uint64_t{0}));
-  EXPECT_TRUE(range.give_back(10));
+  EXPECT_TRUE(range.release(10));
   EXPECT_FALSE(range.has(10, 1));
 }
 
@@ -270,15 +270,15 @@ TEST(GpuRange, TakesPiecesBackAndJoinsThem) {
   gpu::Range range(0, 40);
   for (std::uint64_t i = 0; i < 4; ++i) EXPECT_EQ(range.take(10, 1), 10 * i);
   EXPECT_FALSE(range.take(1, 1).has_value());
-  EXPECT_TRUE(range.give_back(10));
-  EXPECT_FALSE(range.give_back(10));
-  EXPECT_FALSE(range.give_back(5));
-  EXPECT_TRUE(range.give_back(30));
+  EXPECT_TRUE(range.release(10));
+  EXPECT_FALSE(range.release(10));
+  EXPECT_FALSE(range.release(5));
+  EXPECT_TRUE(range.release(30));
   EXPECT_EQ(range.longest(), 10U);
-  EXPECT_TRUE(range.give_back(20));
+  EXPECT_TRUE(range.release(20));
   EXPECT_EQ(range.longest(), 30U);
   EXPECT_EQ(range.length_at(0), 10U);
-  EXPECT_TRUE(range.give_back(0));
+  EXPECT_TRUE(range.release(0));
   EXPECT_EQ(range.take(40, 1), 0U);
   EXPECT_FALSE(range.length_at(10).has_value());
 }
@@ -288,8 +288,8 @@ TEST(GpuRange, APieceOfNothingHasAPlaceOfItsOwn) {
   const auto first = range.take(0, 1);
   const auto second = range.take(0, 1);
   EXPECT_NE(first, second);
-  EXPECT_TRUE(range.give_back(*first));
-  EXPECT_TRUE(range.give_back(*second));
+  EXPECT_TRUE(range.release(*first));
+  EXPECT_TRUE(range.release(*second));
   EXPECT_EQ(range.longest(), 8U);
 }
 

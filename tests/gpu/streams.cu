@@ -100,26 +100,26 @@ void load_kernels(const std::vector<int>& devices) {
 
 // ---- worlds
 
-// A mesh of one process: the memory is made as for several.
+// A bootstrap of one process: the memory is made as for several.
 struct Site {
   Site(std::vector<int> wanted, bool shared) : devices(std::move(wanted)) {
     const gpu::WorldOptions options{
         .devices = devices, .lanes = 1, .bytes = 4U << 20U, .deadline = patience()};
-    if (shared) meshes = need(gpu::make_meshes(1));
-    world = std::make_unique<gpu::World>(shared ? need(gpu::World::join(options, meshes[0]))
+    if (shared) bootstraps = need(gpu::make_bootstraps(1));
+    world = std::make_unique<gpu::World>(shared ? need(gpu::World::join(options, bootstraps[0]))
                                                 : need(gpu::World::create(options)));
     what = text_of(devices) + (shared ? ", shared memory" : "");
     load_kernels(devices);
   }
   ~Site() {
     world.reset();
-    for (gpu::Mesh& mesh : meshes) gpu::close_mesh(mesh);
+    for (gpu::Bootstrap& bootstrap : bootstraps) gpu::close_bootstrap(bootstrap);
   }
   Site(const Site&) = delete;
   Site& operator=(const Site&) = delete;
 
   std::vector<int> devices;
-  std::vector<gpu::Mesh> meshes;
+  std::vector<gpu::Bootstrap> bootstraps;
   std::unique_ptr<gpu::World> world;
   std::string what;
 };
@@ -174,8 +174,8 @@ class Side {
     gpu::StreamLane lane(world, rank_, stream_);
     (void)handoff_.vacant(lane);
     fill_kernel<<<words / 256, 256, 0, stream_>>>(world.address(inbox_, peer_), round, rank_.value);
-    handoff_.hand(lane, peer_);
-    (void)handoff_.take(lane);
+    handoff_.post(lane, peer_);
+    (void)handoff_.wait(lane);
     check_kernel<<<words / 256, 256, 0, stream_>>>(world.address(inbox_, rank_), round, peer_.value,
                                                    world.address(verdict_, rank_));
     handoff_.acknowledge(lane, peer_);

@@ -286,22 +286,22 @@ TEST(GpuFree, OutOfMemorySaysWhatIsLeft) {
 // Two processes, each with a rank.
 template <class Body>
 void in_two_processes(Body body) {
-  std::vector<gpu::Mesh> meshes = gpu::make_meshes(2).value();
+  std::vector<gpu::Bootstrap> bootstraps = gpu::make_bootstraps(2).value();
   pid_t children[2];
   for (std::uint32_t i = 0; i < 2; ++i) {
     children[i] = fork();
     if (children[i] != 0) continue;
-    gpu::close_mesh(meshes[1 - i]);
+    gpu::close_bootstrap(bootstraps[1 - i]);
     fake_machine() = {};
     gpu::World world =
         gpu::World::join(
             {.devices = {static_cast<int>(i)}, .lanes = 2, .bytes = 1U << 16U, .cells = 1024},
-            meshes[i])
+            bootstraps[i])
             .value();
     body(world, i);
     _exit(::testing::Test::HasFailure() ? 1 : 0);
   }
-  for (gpu::Mesh& mesh : meshes) gpu::close_mesh(mesh);
+  for (gpu::Bootstrap& bootstrap : bootstraps) gpu::close_bootstrap(bootstrap);
   for (const pid_t child : children) {
     int status = 0;
     waitpid(child, &status, 0);
@@ -458,8 +458,8 @@ TEST(GpuStream, AHandoffIsTheSameEveryRound) {
     gpu::StreamLane sender(world, Rank{0}, world.stream(0));
     gpu::StreamLane receiver(world, Rank{1}, world.stream(1));
     EXPECT_EQ(handoff.vacant(sender), WaitStatus::ok);
-    handoff.hand(sender, Rank{1});
-    EXPECT_EQ(handoff.take(receiver), WaitStatus::ok);
+    handoff.post(sender, Rank{1});
+    EXPECT_EQ(handoff.wait(receiver), WaitStatus::ok);
     handoff.acknowledge(receiver, Rank{0});
     EXPECT_TRUE(sender.result().has_value());
     EXPECT_TRUE(receiver.result().has_value());

@@ -104,7 +104,7 @@ TEST(Marks, AForkedChildDoesNotTakeItAlong) {
   ASSERT_TRUE(mark);
   const pid_t child = fork();
   if (child == 0) {
-    mark->give_back();  // as a child does that returns from main
+    mark->release();  // as a child does that returns from main
     _exit(0);
   }
   waitpid(child, nullptr, 0);

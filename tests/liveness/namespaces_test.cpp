@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Start, Namespaces,
                                            Start::mpirun),
                          name_of);
 
-// Windows of the job's own memory need no socket; what ranks bring does, and that is said.
+// Windows of the job's own memory need no socket; what ranks register does, and that is said.
 TEST(NetworkNamespaces, BroughtMemoryCannotBeHandedOverAndThatIsSaid) {
   const Words wrapper{"unshare", "-n"};
   if (!works(wrapper)) GTEST_SKIP() << "unshare -n is not allowed here";

@@ -86,7 +86,7 @@ class CounterBarrier {
 
   template <Fabric F>
   MUSTER_FN void tell(F& fabric) const {
-    describe(fabric, Call{"CounterBarrier", {rows_.first.cell, 0}});
+    describe(fabric, CallSignature{"CounterBarrier", {rows_.first.cell, 0}});
   }
 
   template <Fabric F>

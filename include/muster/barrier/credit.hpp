@@ -33,7 +33,7 @@ class CreditBarrier {
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
     const Called called(fabric, site);
-    describe(fabric, Call{"CreditBarrier", {rows_.first.cell, 0}});
+    describe(fabric, CallSignature{"CreditBarrier", {rows_.first.cell, 0}});
     if (Refusal::stands(fabric, rows_.refusal(fabric.lane()))) [[unlikely]] {
       fabric.converge();  // all threads have looked
       return Arrival{true, use};

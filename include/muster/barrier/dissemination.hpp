@@ -87,7 +87,7 @@ class DisseminationBarrier {
 
   template <Fabric F>
   MUSTER_FN void tell(F& fabric) const {
-    describe(fabric, Call{"DisseminationBarrier", {rows_.first.cell, 0}});
+    describe(fabric, CallSignature{"DisseminationBarrier", {rows_.first.cell, 0}});
   }
 
   template <Fabric F>

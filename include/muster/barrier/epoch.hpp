@@ -78,7 +78,7 @@ class EpochBarrier {
 
   template <Fabric F>
   MUSTER_FN void tell(F& fabric) const {
-    describe(fabric, Call{"EpochBarrier", {rows().first.cell, 0}});
+    describe(fabric, CallSignature{"EpochBarrier", {rows().first.cell, 0}});
   }
 
   template <Fabric F>

@@ -45,7 +45,7 @@ class EpochExchange {
     const Target<F> mine(fabric, rows_.from(fabric.lane(), fabric.rank()), peer);
     const Target<F> theirs(fabric, rows_.from(fabric.lane(), peer), fabric.rank());
     const std::uint32_t count = peers <= fabric.threads() ? peers : 0;
-    return {epoch, mine, theirs, held(count), held(mine.valid() ? count : 0)};
+    return {epoch, mine, theirs, opaque(count), opaque(mine.valid() ? count : 0)};
   }
 
   // Called by all threads of the lane, after a converge: what they wrote before is deposited.
@@ -56,7 +56,7 @@ class EpochExchange {
       state.mine.notify(fabric, state.epoch.value, NotifyOp::set, order);
     if (state.count != 0) [[likely]]
       return;
-    rarely(fabric, [rows = rows_, epoch = state.epoch, order](F& lane) {
+    outlined(fabric, [rows = rows_, epoch = state.epoch, order](F& lane) {
       for_each_peer(lane, [&](Rank peer) {
         lane.notify(rows.from(lane.lane(), lane.rank()), peer, epoch.value, NotifyOp::set, order);
       });
@@ -76,7 +76,7 @@ class EpochExchange {
       });
       return status;
     };
-    return fabric.converge(rarely(fabric, all));
+    return fabric.converge(outlined(fabric, all));
   }
 
   template <Fabric F>

@@ -37,7 +37,7 @@ class FlipBarrier {
   template <HandoffFabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
     const Called called(fabric, site);
-    describe(fabric, Call{"FlipBarrier", {rows_.first.cell, 0}});
+    describe(fabric, CallSignature{"FlipBarrier", {rows_.first.cell, 0}});
     const OneCall call(fabric);
     if (Refusal::stands(fabric, note(fabric))) [[unlikely]] {
       fabric.converge();  // all threads have looked

@@ -105,7 +105,7 @@ class GridBarrier {
   template <Fabric F>
   MUSTER_FN State<F> at(F& fabric, std::uint32_t sum) const {
     const Target<F> shared(fabric, rows_.from(Lane{0}, Rank{0}), fabric.rank());
-    return {sum, shared, held(fabric.lanes() > 1 ? fabric.lanes() : 0)};
+    return {sum, shared, opaque(fabric.lanes() > 1 ? fabric.lanes() : 0)};
   }
 
   template <Fabric F>

@@ -101,7 +101,7 @@ class SystemBarrier {
 
   template <Fabric F>
   MUSTER_FN void tell(F& fabric) const {
-    describe(fabric, Call{"SystemBarrier", {rows().first.cell, 0}, {}, fabric.lanes()});
+    describe(fabric, CallSignature{"SystemBarrier", {rows().first.cell, 0}, {}, fabric.lanes()});
   }
 
   template <Fabric F>

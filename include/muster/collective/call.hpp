@@ -136,9 +136,9 @@ template <class Op>
 template <class T, class F>
 MUSTER_FN void describe_collective(F& fabric, const char* name, Rows rows, std::uint64_t detail,
                                    std::int64_t count) {
-  describe(fabric, Call{name,
-                        {rows.first.cell, detail},
-                        {.rows = 1, .cols = count, .element = element_code<T>}});
+  describe(fabric, CallSignature{name,
+                                 {rows.first.cell, detail},
+                                 {.rows = 1, .cols = count, .element = element_code<T>}});
 }
 
 // Shows `count` elements of `from`, from `start` on, at stage_at of the round that comes.

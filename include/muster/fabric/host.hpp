@@ -76,7 +76,7 @@ class Fabric {
   [[nodiscard]] static constexpr Profile profile() { return Profile::direct; }
 
   // Compares the call with what the peers make, in a verifying run; see muster::describe.
-  void describe(const Call& call) {
+  void describe(const CallSignature& call) {
     if (context_.verify) [[unlikely]]
       compare_call(call);
   }
@@ -395,7 +395,7 @@ class Fabric {
   void move_slowly(const char* const (&names)[2], WindowRef<T> to, Rank to_rank, std::int64_t to_at,
                    WindowRef<T> from, Rank from_rank, std::int64_t from_at, std::int64_t count);
 
-  void compare_call(const Call& call);
+  void compare_call(const CallSignature& call);
   [[nodiscard]] bool admits_slowly(Signal signal, Rank peer);
   [[nodiscard]] bool admits_slowly(Counter counter);
   // What the lane's waits return once it has ended (LaneWatch::ended), and how one of them has

@@ -32,7 +32,7 @@ using Where = std::source_location;
 enum class Access : std::uint8_t { read, write, remote_add };
 
 // Who meets at a barrier: the same lane of every rank, all lanes of one rank, all lanes of all.
-enum class Reach : std::uint8_t { lane, rank, team };
+enum class BarrierScope : std::uint8_t { lane, rank, team };
 
 // `count` elements of `element` bytes each, from `offset` bytes into a segment.
 struct Span {
@@ -261,7 +261,7 @@ class Fabric {
                      Where where = Where::current());
 
   // Ranks whose calls of one number differ, on one lane, are a finding of kind `divergence`.
-  void describe(const Call& call);
+  void describe(const CallSignature& call);
 
   // For muster::Called: from here on operations belong to the call at `where`. False where they
   // belong to another one already, which is passed to returned().
@@ -269,7 +269,8 @@ class Fabric {
   void returned(bool outermost);
 
   // For check::barrier_call and the bodies of checks; see muster/check.hpp.
-  void enter_call(std::uint32_t barrier, Reach reach = Reach::lane, Where where = Where::current());
+  void enter_call(std::uint32_t barrier, BarrierScope scope = BarrierScope::lane,
+                  Where where = Where::current());
   void leave_call(std::uint32_t barrier, WaitStatus status, Where where = Where::current());
   void expectation(bool holds, std::string_view what, Where where);  // muster::expect
   void outcome(std::uint64_t value);

@@ -8,16 +8,16 @@
 
 namespace muster::check::builtin {
 
-using model::Reach;
+using model::BarrierScope;
 
 // The windows that the bodies below write and read, in slots, and what they expect there.
 class Exchange {
  public:
-  Exchange(model::Team& team, std::uint32_t slots, std::uint32_t lanes, Reach reach)
+  Exchange(model::Team& team, std::uint32_t slots, std::uint32_t lanes, BarrierScope scope)
       : own_(*team.window<std::uint32_t>({slots, lanes}, "own")),
         inbox_(*team.window<std::uint32_t>({slots, team.size(), lanes}, "inbox")),
         slots_(slots),
-        reach_(reach) {}
+        scope_(scope) {}
 
   // Into the own window, by the lane's last thread.
   template <class F>
@@ -94,8 +94,8 @@ class Exchange {
   void each_of_reach(F& fabric, Visit&& visit) const {
     for (std::uint32_t rank = 0; rank < fabric.size(); ++rank)
       for (std::uint32_t lane = 0; lane < fabric.lanes(); ++lane) {
-        if (reach_ == Reach::lane && Lane{lane} != fabric.lane()) continue;
-        if (reach_ == Reach::rank && Rank{rank} != fabric.rank()) continue;
+        if (scope_ == BarrierScope::lane && Lane{lane} != fabric.lane()) continue;
+        if (scope_ == BarrierScope::rank && Rank{rank} != fabric.rank()) continue;
         visit(Rank{rank}, Lane{lane});
       }
   }
@@ -103,26 +103,26 @@ class Exchange {
   WindowRef<std::uint32_t> own_;
   WindowRef<std::uint32_t> inbox_;
   std::uint32_t slots_;
-  Reach reach_;
+  BarrierScope scope_;
 };
 
 template <class Barrier, class F>
-bool meet(const Barrier& barrier, F& fabric, BarrierUse how, Reach reach) {
+bool meet(const Barrier& barrier, F& fabric, BarrierUse how, BarrierScope scope) {
   return barrier_call(
-             fabric, [&] { return barrier.sync(fabric, how); }, 0, reach) == WaitStatus::ok;
+             fabric, [&] { return barrier.sync(fabric, how); }, 0, scope) == WaitStatus::ok;
 }
 
 // Everything before is visible after; and what was read before the next call may be overwritten
 // after it, which is why two slots take turns.
 template <class Barrier>
 void full(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
-          Reach reach = Reach::lane) {
-  const Exchange data(team, 2, lanes, reach);
+          BarrierScope scope = BarrierScope::lane) {
+  const Exchange data(team, 2, lanes, scope);
   (void)team.lanes(lanes, [&](auto& fabric) {
     for (std::uint32_t call = 0; call < calls; ++call) {
       data.write_own(fabric, call);
       data.put(fabric, call);
-      if (!meet(barrier, fabric, use::full, reach)) return;
+      if (!meet(barrier, fabric, use::full, scope)) return;
       data.read_peers(fabric, call);
       data.read_inbox(fabric, call);
     }
@@ -132,15 +132,15 @@ void full(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Bar
 // The same in the scoped form, whose state stays in registers.
 template <class Barrier>
 void scoped(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
-            Reach reach = Reach::lane) {
-  const Exchange data(team, 2, lanes, reach);
+            BarrierScope scope = BarrierScope::lane) {
+  const Exchange data(team, 2, lanes, scope);
   (void)team.lanes(lanes, [&](auto& fabric) {
-    return barrier.scoped(fabric, [&](auto& scope) {
+    return barrier.scoped(fabric, [&](auto& scoped) {
       for (std::uint32_t call = 0; call < calls; ++call) {
         data.write_own(fabric, call);
         data.put(fabric, call);
         const auto met = barrier_call(
-            fabric, [&] { return scope.sync(); }, 0, reach);
+            fabric, [&] { return scoped.sync(); }, 0, scope);
         if (met != WaitStatus::ok) return;
         data.read_peers(fabric, call);
         data.read_inbox(fabric, call);
@@ -152,15 +152,15 @@ void scoped(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const B
 // One kernel writes, the next one begins with the barrier and reads.
 template <class Barrier>
 void entry(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
-           Reach reach = Reach::lane) {
-  const Exchange data(team, 2, lanes, reach);
+           BarrierScope scope = BarrierScope::lane) {
+  const Exchange data(team, 2, lanes, scope);
   for (std::uint32_t call = 0; call < calls; ++call) {
     (void)team.lanes(lanes, [&](auto& fabric) {
       data.write_own(fabric, call);
       data.put(fabric, call);
     });
     (void)team.lanes(lanes, [&](auto& fabric) {
-      if (!meet(barrier, fabric, use::entry, reach)) return;
+      if (!meet(barrier, fabric, use::entry, scope)) return;
       data.read_peers(fabric, call);
       data.read_inbox(fabric, call);
     });
@@ -170,13 +170,13 @@ void entry(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Ba
 // The peers have read the own window: it may be written, here and in the next kernel.
 template <class Barrier>
 void exit(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
-          Reach reach = Reach::lane) {
-  const Exchange data(team, calls + 1, lanes, reach);
+          BarrierScope scope = BarrierScope::lane) {
+  const Exchange data(team, calls + 1, lanes, scope);
   (void)team.lanes(lanes, [&](auto& fabric) {
     for (std::uint32_t call = 0; call < calls; ++call) {
       data.read_zeros(fabric, call);
       if (call + 1 == calls) data.read_zeros(fabric, calls);
-      if (!meet(barrier, fabric, use::exit, reach)) return;
+      if (!meet(barrier, fabric, use::exit, scope)) return;
       data.write_own(fabric, call);
     }
   });
@@ -186,10 +186,10 @@ void exit(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Bar
 // The lanes meet; nothing else.
 template <class Barrier>
 void rendezvous(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
-                Reach reach = Reach::lane) {
+                BarrierScope scope = BarrierScope::lane) {
   (void)team.lanes(lanes, [&](auto& fabric) {
     for (std::uint32_t call = 0; call < calls; ++call)
-      if (!meet(barrier, fabric, use::rendezvous, reach)) return;
+      if (!meet(barrier, fabric, use::rendezvous, scope)) return;
   });
 }
 

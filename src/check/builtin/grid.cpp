@@ -9,7 +9,7 @@ namespace muster::check::builtin::grid {
 MUSTER_CHECK(grid_barrier,
              {.ranks = 2, .calls = 2, .lanes = 3, .about = "everything before is visible after"}) {
   const muster::GridBarrier barrier(team);
-  builtin::full(team, lanes, calls, barrier, Reach::rank);
+  builtin::full(team, lanes, calls, barrier, BarrierScope::rank);
 }
 
 MUSTER_CHECK(scoped, {.ranks = 2,
@@ -18,7 +18,7 @@ MUSTER_CHECK(scoped, {.ranks = 2,
                       .group = "grid_barrier",
                       .about = "the same in a loop, state in registers"}) {
   const muster::GridBarrier barrier(team);
-  builtin::scoped(team, lanes, calls, barrier, Reach::rank);
+  builtin::scoped(team, lanes, calls, barrier, BarrierScope::rank);
 }
 
 MUSTER_CHECK(entry, {.ranks = 2,
@@ -27,7 +27,7 @@ MUSTER_CHECK(entry, {.ranks = 2,
                      .group = "grid_barrier",
                      .about = "earlier kernels' writes become visible"}) {
   const muster::GridBarrier barrier(team);
-  builtin::entry(team, lanes, calls, barrier, Reach::rank);
+  builtin::entry(team, lanes, calls, barrier, BarrierScope::rank);
 }
 
 MUSTER_CHECK(exit, {.ranks = 2,
@@ -36,7 +36,7 @@ MUSTER_CHECK(exit, {.ranks = 2,
                     .group = "grid_barrier",
                     .about = "the peers have finished reading"}) {
   const muster::GridBarrier barrier(team);
-  builtin::exit(team, lanes, calls, barrier, Reach::rank);
+  builtin::exit(team, lanes, calls, barrier, BarrierScope::rank);
 }
 
 MUSTER_CHECK(rendezvous, {.ranks = 2,
@@ -45,7 +45,7 @@ MUSTER_CHECK(rendezvous, {.ranks = 2,
                           .group = "grid_barrier",
                           .about = "the lanes meet, no data"}) {
   const muster::GridBarrier barrier(team);
-  builtin::rendezvous(team, lanes, calls, barrier, Reach::rank);
+  builtin::rendezvous(team, lanes, calls, barrier, BarrierScope::rank);
 }
 
 }  // namespace muster::check::builtin::grid

@@ -40,14 +40,14 @@ struct Passing {
     });
     fabric.remote_store(tile, inbox, to, Box{0, fabric.lane().value, 1, 1});
     return by_one(fabric, [&] {
-      handoff.hand(fabric, to);
+      handoff.post(fabric, to);
       return WaitStatus::ok;
     });
   }
 
   template <class F>
   WaitStatus receive(F& fabric, Rank from, std::uint32_t call) const {
-    const WaitStatus status = by_one(fabric, [&] { return handoff.take(fabric); });
+    const WaitStatus status = by_one(fabric, [&] { return handoff.wait(fabric); });
     if (status != WaitStatus::ok) return status;
     if (fabric.thread() + 1 == fabric.threads())
       muster::expect(

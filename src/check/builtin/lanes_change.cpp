@@ -9,13 +9,13 @@
 namespace {
 
 using muster::WaitStatus;
-using muster::model::Reach;
+using muster::model::BarrierScope;
 
 // All lanes, one, all again: each writes its own element, they meet, and each of the lanes that run
 // reads those of all that run in its rank. Two elements take turns.
 template <class Barrier>
 void launches(muster::model::Team& team, std::uint32_t lanes, std::uint32_t calls,
-              const Barrier& barrier, Reach reach) {
+              const Barrier& barrier, BarrierScope scope) {
   const auto board = *team.window<std::uint32_t>({2, lanes}, "board");
   std::uint32_t round = 0;
   std::uint32_t launch = 0;  // its calls are counted apart: not all lanes have made the same
@@ -25,7 +25,7 @@ void launches(muster::model::Team& team, std::uint32_t lanes, std::uint32_t call
         if (fabric.thread() == 0)
           fabric.local(board)[board.at(call % 2, fabric.lane().value)] = call + 1;
         const WaitStatus met = muster::check::barrier_call(
-            fabric, [&] { return barrier.sync(fabric); }, launch, reach);
+            fabric, [&] { return barrier.sync(fabric); }, launch, scope);
         if (met != WaitStatus::ok) return;
         for (std::uint32_t lane = fabric.thread(); lane < running; lane += fabric.threads())
           muster::expect(fabric, fabric.local(board)[board.at(call % 2, lane)] == call + 1,
@@ -45,7 +45,7 @@ MUSTER_CHECK(lanes_change, {.ranks = 2,
                             .group = "grid_barrier",
                             .about = "another number of lanes in each launch"}) {
   const muster::GridBarrier barrier(team);
-  launches(team, lanes, calls, barrier, Reach::rank);
+  launches(team, lanes, calls, barrier, BarrierScope::rank);
 }
 
 namespace all_lanes {
@@ -55,6 +55,6 @@ MUSTER_CHECK(lanes_change, {.ranks = 2,
                             .group = "system_barrier",
                             .about = "another number of lanes in each launch"}) {
   const muster::SystemBarrier barrier(team);
-  launches(team, lanes, calls, barrier, Reach::team);
+  launches(team, lanes, calls, barrier, BarrierScope::team);
 }
 }  // namespace all_lanes

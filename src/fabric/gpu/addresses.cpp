@@ -141,7 +141,7 @@ Result<Rows> World::rows(std::uint32_t lanes) {
   const Result<std::uint32_t> counters =
       state_->take_cells(lanes * Rows::counters_of_lane, "the counters of rows");
   if (!counters) {
-    state_->cells.give_back(*signals);
+    state_->cells.release(*signals);
     return counters.error();
   }
   const std::uint32_t segment = state_->cell_segment;

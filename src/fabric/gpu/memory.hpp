@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "muster/fabric/gpu/mesh.hpp"
+#include "muster/fabric/gpu/bootstrap.hpp"
 
 namespace muster::gpu {
 
@@ -32,7 +32,7 @@ class Memory {
 [[nodiscard]] std::unique_ptr<Memory> allocate_shared(const std::vector<int>& devices,
                                                       std::uint64_t bytes,
                                                       const std::vector<std::uint32_t>& ranks_of,
-                                                      const Mesh& mesh);
+                                                      const Bootstrap& bootstrap);
 
 // Throws unless kernels on each of `devices` can load, store and add in the memory of the others.
 void require_reach(const std::vector<int>& devices);

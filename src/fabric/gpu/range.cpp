@@ -26,7 +26,7 @@ std::optional<std::uint64_t> Range::take(std::uint64_t length, std::uint64_t ali
   return std::nullopt;
 }
 
-bool Range::give_back(std::uint64_t begin) {
+bool Range::release(std::uint64_t begin) {
   const auto piece = taken_.find(begin);
   if (piece == taken_.end()) return false;
   std::uint64_t end = piece->second;

@@ -1,11 +1,11 @@
-// How a launch ended: what kernels have left on the board, in words.
+// How a launch ended: what kernels have left in the failure log, in words.
 #include "fabric/gpu/report.hpp"
 
 #include <fmt/format.h>
 
 #include "base/compare.hpp"
+#include "fabric/gpu/bootstrap_calls.hpp"
 #include "fabric/gpu/cuda_calls.hpp"
-#include "fabric/gpu/mesh_calls.hpp"
 #include "fabric/gpu/state.hpp"
 
 namespace muster::gpu {
@@ -127,7 +127,7 @@ std::string refused(const World::State& state, const ErrorRecord& record) {
           "a grid of {} blocks: they cannot be dealt out evenly to the {} ranks of "
           "the launch",
           n[0], n[1]);
-    case Cause::seat:
+    case Cause::coordinates:
       return fmt::format("a fabric for lane {} of {} of rank {}: the team has {} ranks", n[1], n[2],
                          n[0], state.ranks);
     case Cause::threads: return unfit(record);
@@ -174,8 +174,8 @@ Error error_of(const World::State& state, const ErrorRecord& record) {
 }
 
 Result<void> World::check() const {
-  if (const auto record = state_->board->first_failure()) return error_of(*state_, *record);
-  const WaitStatus stop = state_->board->stop();
+  if (const auto record = state_->failure_log->first_failure()) return error_of(*state_, *record);
+  const WaitStatus stop = state_->failure_log->stop();
   if (stop == WaitStatus::ok) return {};
   return Error{code_of(stop), state_->reason.empty() ? "a rank failed" : state_->reason};
 }
@@ -192,16 +192,16 @@ Result<void> World::sync() {
 
 void World::abort(std::string_view reason) {
   if (state_->reason.empty()) state_->reason = reason;
-  state_->board->set_stop(WaitStatus::aborted);
+  state_->failure_log->set_stop(WaitStatus::aborted);
 }
 
 Result<void> World::reset() {
   return attempt([&]() -> Result<void> {
-    if (state_->mesh) meet(*state_->mesh);  // nobody's kernels run any more
+    if (state_->bootstrap) meet(*state_->bootstrap);  // nobody's kernels run any more
     for (const Group& group : state_->groups) clear_group(*state_, group);
-    if (!state_->mesh || state_->mesh->process == 0) state_->board->clear();
+    if (!state_->bootstrap || state_->bootstrap->process == 0) state_->failure_log->clear();
     state_->reason.clear();
-    if (state_->mesh) meet(*state_->mesh);  // before anybody's next launch
+    if (state_->bootstrap) meet(*state_->bootstrap);  // before anybody's next launch
     return {};
   });
 }

@@ -1,4 +1,4 @@
-// What a kernel has left on the board, as an error.
+// What a kernel has left in the failure log, as an error.
 #pragma once
 
 #include "fabric/gpu/state.hpp"

@@ -1,14 +1,14 @@
 // Memory of ranks that live in several processes: virtual memory allocations of the driver, passed
-// as file descriptors over the mesh, so that nobody outside of it can map them.
+// as file descriptors over the bootstrap, so that nobody outside of it can map them.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <set>
 
+#include "fabric/gpu/bootstrap_calls.hpp"
 #include "fabric/gpu/cuda_calls.hpp"
 #include "fabric/gpu/driver_calls.hpp"
 #include "fabric/gpu/memory.hpp"
-#include "fabric/gpu/mesh_calls.hpp"
 
 namespace muster::gpu {
 
@@ -43,13 +43,13 @@ CUmemAllocationProp on_device(int device) {
 class SharedMemory : public Memory {
  public:
   SharedMemory(const std::vector<int>& devices, std::uint64_t bytes,
-               const std::vector<std::uint32_t>& ranks_of, const Mesh& mesh)
+               const std::vector<std::uint32_t>& ranks_of, const Bootstrap& bootstrap)
       : own_(devices.begin(), devices.end()), bytes_(rounded(devices, bytes)) {
     const OnDevice on(devices.front());
     std::vector<Own> mine;
     mine.reserve(devices.size());
     for (const int device : devices) mine.push_back({device, create(device), nullptr});
-    exchange(mine, ranks_of, mesh);
+    exchange(mine, ranks_of, bootstrap);
   }
   ~SharedMemory() override {
     for (std::byte* base : bases_) {
@@ -102,8 +102,8 @@ class SharedMemory : public Memory {
     return reinterpret_cast<std::byte*>(address);
   }
 
-  CUmemGenericAllocationHandle import_from(const Mesh& mesh, std::uint32_t process) {
-    const int descriptor = receive_descriptor(mesh, process);
+  CUmemGenericAllocationHandle import_from(const Bootstrap& bootstrap, std::uint32_t process) {
+    const int descriptor = receive_descriptor(bootstrap, process);
     CUmemGenericAllocationHandle handle = 0;
     const CUresult result = driver_.import_handle(
         &handle, reinterpret_cast<void*>(static_cast<std::intptr_t>(descriptor)),
@@ -130,19 +130,20 @@ class SharedMemory : public Memory {
   }
 
   void exchange(std::vector<Own>& mine, const std::vector<std::uint32_t>& ranks_of,
-                const Mesh& mesh) {
+                const Bootstrap& bootstrap) {
     std::vector<int> descriptors;
     descriptors.reserve(mine.size());
     for (const Own& own : mine) descriptors.push_back(export_handle(own.handle));
     for (Own& own : mine) map_and_clear(own);
-    for (std::uint32_t other = 0; other < mesh.processes(); ++other)
-      if (other != mesh.process)
-        for (const int descriptor : descriptors) send_descriptor(mesh, other, descriptor);
+    for (std::uint32_t other = 0; other < bootstrap.processes(); ++other)
+      if (other != bootstrap.process)
+        for (const int descriptor : descriptors) send_descriptor(bootstrap, other, descriptor);
     for (const int descriptor : descriptors) close(descriptor);
-    for (std::uint32_t process = 0; process < mesh.processes(); ++process)
+    for (std::uint32_t process = 0; process < bootstrap.processes(); ++process)
       for (std::uint32_t i = 0; i < ranks_of[process]; ++i)
-        bases_.push_back(process == mesh.process ? mine[i].base : map(import_from(mesh, process)));
-    meet(mesh);
+        bases_.push_back(process == bootstrap.process ? mine[i].base
+                                                      : map(import_from(bootstrap, process)));
+    meet(bootstrap);
   }
 
   Driver driver_;
@@ -154,9 +155,9 @@ class SharedMemory : public Memory {
 
 std::unique_ptr<Memory> allocate_shared(const std::vector<int>& devices, std::uint64_t bytes,
                                         const std::vector<std::uint32_t>& ranks_of,
-                                        const Mesh& mesh) {
+                                        const Bootstrap& bootstrap) {
   require_reach(devices);
-  return std::make_unique<SharedMemory>(devices, bytes, ranks_of, mesh);
+  return std::make_unique<SharedMemory>(devices, bytes, ranks_of, bootstrap);
 }
 
 }  // namespace muster::gpu

@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "fabric/gpu/board.hpp"
+#include "fabric/gpu/failure_log.hpp"
 #include "fabric/gpu/memory.hpp"
 #include "muster/fabric/gpu/world.hpp"
 
@@ -27,7 +27,7 @@ class Range {
   // Where the piece begins; a piece of length 0 takes one unit, so that it can be told from others.
   [[nodiscard]] std::optional<std::uint64_t> take(std::uint64_t length, std::uint64_t align);
   // False where no piece begins there that was taken.
-  bool give_back(std::uint64_t begin);
+  bool release(std::uint64_t begin);
   // Of the piece that was taken there.
   [[nodiscard]] std::optional<std::uint64_t> length_at(std::uint64_t begin) const;
   [[nodiscard]] std::uint64_t left() const;     // in all free pieces
@@ -85,8 +85,8 @@ struct World::State {
   std::vector<Group> groups;
   std::vector<Bases> segments;
   std::unique_ptr<Memory> memory;  // that of segment 0, where muster allocated it
-  std::unique_ptr<Board> board;
-  std::optional<Mesh> mesh;  // where there are several processes
+  std::unique_ptr<FailureLog> failure_log;
+  std::optional<Bootstrap> bootstrap;  // where there are several processes
 
   Range cells;  // numbers of cells in segment cell_segment
   std::uint32_t cell_segment = 0;

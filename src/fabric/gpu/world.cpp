@@ -6,8 +6,8 @@
 #include <random>
 
 #include "base/verify.hpp"
+#include "fabric/gpu/bootstrap_calls.hpp"
 #include "fabric/gpu/cuda_calls.hpp"
-#include "fabric/gpu/mesh_calls.hpp"
 #include "fabric/gpu/state.hpp"
 
 namespace muster::gpu {
@@ -149,38 +149,38 @@ Result<World> World::create(const WorldOptions& options) {
     state->team = new_team_number();
     state->groups = group_by_device(options.devices, 0);
     state->memory = allocate_local(options.devices, cell_region(options) + options.bytes);
-    state->board = std::make_unique<Board>(state->ranks);
+    state->failure_log = std::make_unique<FailureLog>(state->ranks);
     lay_out(*state, options);
     state->equip_groups();
     return World(std::move(state));
   });
 }
 
-Result<World> World::join(const WorldOptions& options, const Mesh& mesh) {
+Result<World> World::join(const WorldOptions& options, const Bootstrap& bootstrap) {
   return attempt([&]() -> Result<World> {
     check_devices(options.devices);
     check_sizes(options);
     const Hello mine{options.lanes, options.cells, options.bytes,
                      static_cast<std::uint32_t>(options.devices.size()), new_team_number()};
-    const std::vector<Hello> all = gather_all(mesh, mine);
+    const std::vector<Hello> all = gather_all(bootstrap, mine);
     auto state = std::make_shared<State>();
     std::uint32_t first_rank = 0;
     std::vector<std::uint32_t> ranks_of;
-    for (std::uint32_t process = 0; process < mesh.processes(); ++process) {
-      compare(mine, all[process], mesh.process, process);
-      if (process < mesh.process) first_rank += all[process].ranks;
+    for (std::uint32_t process = 0; process < bootstrap.processes(); ++process) {
+      compare(mine, all[process], bootstrap.process, process);
+      if (process < bootstrap.process) first_rank += all[process].ranks;
       state->ranks += all[process].ranks;
       ranks_of.push_back(all[process].ranks);
     }
     state->team = all[0].team;
-    state->mesh = mesh;
+    state->bootstrap = bootstrap;
     state->groups = group_by_device(options.devices, first_rank);
     state->memory =
-        allocate_shared(options.devices, cell_region(options) + options.bytes, ranks_of, mesh);
-    state->board = std::make_unique<Board>(state->ranks, mesh);
+        allocate_shared(options.devices, cell_region(options) + options.bytes, ranks_of, bootstrap);
+    state->failure_log = std::make_unique<FailureLog>(state->ranks, bootstrap);
     lay_out(*state, options);
     state->equip_groups();
-    meet(mesh);
+    meet(bootstrap);
     return World(std::move(state));
   });
 }
@@ -209,7 +209,7 @@ Result<World> World::attach(const AttachOptions& options) {
       state->segments.push_back(std::move(segment));
     }
     state->groups = group_by_device({options.device}, options.rank.value);
-    state->board = std::make_unique<Board>(state->ranks);
+    state->failure_log = std::make_unique<FailureLog>(state->ranks);
     state->lanes = options.lanes;
     state->deadline = options.deadline;
     state->on_expiry = options.on_expiry;
@@ -268,13 +268,13 @@ Handle World::handle(std::uint32_t number) const {
   handle.team = state_->team;
   handle.verify = state_->verify ? 1 : 0;
   handle.retries = state_->on_expiry == OnExpiry::retry ? 1 : 0;
-  handle.notes = handle.retries != 0 || state_->board->stop() != WaitStatus::ok ? 1 : 0;
+  handle.notes = handle.retries != 0 || state_->failure_log->stop() != WaitStatus::ok ? 1 : 0;
   handle.cells_end = state_->memory != nullptr ? state_->windows.begin() : 0;
   handle.deadline_ns =
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, state_->deadline.count()));
-  handle.stop = state_->board->stop_in_kernels();
+  handle.stop = state_->failure_log->stop_in_kernels();
   handle.claims = group.claims;
-  handle.records = state_->board->records_in_kernels();
+  handle.records = state_->failure_log->records_in_kernels();
   return handle;
 }
 

@@ -29,11 +29,11 @@ Name words_of(const char* name) {
 
 using Words = std::array<std::uint64_t, CallRecord::other_words>;
 
-Words words_of(const Call& call) {
+Words words_of(const CallSignature& call) {
   const auto word = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-  const Moved& moved = call.moved;
-  return {word(moved.rows),       word(moved.cols), word(moved.chunk_rows),
-          word(moved.chunk_cols), moved.element,    call.lanes};
+  const TransferShape& shape = call.shape;
+  return {word(shape.rows),       word(shape.cols), word(shape.chunk_rows),
+          word(shape.chunk_cols), shape.element,    call.lanes};
 }
 
 std::string in_words(const std::string& name, std::uint64_t first, std::uint64_t second,
@@ -47,7 +47,7 @@ std::string in_words(const std::string& name, std::uint64_t first, std::uint64_t
     text += fmt::format(" in chunks of {} x {}{}", chunk_rows, chunk_cols,
                         second != 0 ? ", pipelined" : "");
   if (lanes != 0) text += fmt::format(" of {} lanes", lanes);
-  if (first == Call::no_cell) return text;
+  if (first == CallSignature::no_cell) return text;
   return text + (second == 0 ? fmt::format(" (cell {})", first)
                              : fmt::format(" (cell {}, {})", first, second));
 }
@@ -69,11 +69,11 @@ std::string name_of_element(std::uint64_t code) {
   return fmt::format("elements of {} bytes", bytes);
 }
 
-std::string to_string(const Call& call) {
+std::string to_string(const CallSignature& call) {
   return in_words(call.name, call.detail[0], call.detail[1], words_of(call));
 }
 
-void CallBoard::write(std::uint32_t lane, std::uint64_t number, const Call& call) {
+void CallBoard::write(std::uint32_t lane, std::uint64_t number, const CallSignature& call) {
   CallRecord& record = records[lane][number % laps];
   record.number.store(0);
   const Name name = words_of(call.name);
@@ -86,7 +86,8 @@ void CallBoard::write(std::uint32_t lane, std::uint64_t number, const Call& call
   record.number.store(number);
 }
 
-std::string CallBoard::differs(std::uint32_t lane, std::uint64_t number, const Call& call) const {
+std::string CallBoard::differs(std::uint32_t lane, std::uint64_t number,
+                               const CallSignature& call) const {
   const CallRecord& record = records[lane][number % laps];
   if (record.number.load() != number) return {};
   Name name{};

@@ -23,7 +23,8 @@ struct alignas(64) CallRecord {
   std::atomic<std::uint64_t> number;  // the lane's first call is 1; 0 while it is written
   std::array<std::atomic<std::uint64_t>, name_words> name;
   std::array<std::atomic<std::uint64_t>, 2> detail;
-  std::array<std::atomic<std::uint64_t>, other_words> others;  // the members of Moved, and lanes
+  std::array<std::atomic<std::uint64_t>, other_words>
+      others;  // the members of TransferShape, and lanes
 };
 
 // The calls of one rank: for each lane the latest few. A peer that is further behind is not
@@ -35,16 +36,16 @@ struct CallBoard {
 
   std::array<std::array<CallRecord, laps>, lanes> records;
 
-  void write(std::uint32_t lane, std::uint64_t number, const Call& call);
+  void write(std::uint32_t lane, std::uint64_t number, const CallSignature& call);
 
   // Has this rank made call `number` on the lane, and another one than `call`? Then what it made,
   // in words; empty otherwise.
   [[nodiscard]] std::string differs(std::uint32_t lane, std::uint64_t number,
-                                    const Call& call) const;
+                                    const CallSignature& call) const;
 };
 
 // "EpochBarrier (cell 12)", "halo of 4 x 6 float32 in chunks of 2 x 6"
-[[nodiscard]] std::string to_string(const Call& call);
+[[nodiscard]] std::string to_string(const CallSignature& call);
 
 // Of an element_code: the bytes of one element; "float32", "elements of 64 bytes".
 [[nodiscard]] std::uint64_t bytes_of_element(std::uint64_t code);

@@ -68,7 +68,7 @@ void Fabric::wake_sleepers(std::uint32_t& cell) {
   futex_wake(cell);
 }
 
-void Fabric::compare_call(const Call& call) {
+void Fabric::compare_call(const CallSignature& call) {
   context_.watch->compare(call);
 }
 

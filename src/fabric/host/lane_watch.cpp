@@ -213,7 +213,7 @@ WaitStatus LaneWatch::poll() {
   return team_.status() == WaitStatus::ok ? WaitStatus::pending : record(team_.status(), nullptr);
 }
 
-void LaneWatch::compare(const Call& call) {
+void LaneWatch::compare(const CallSignature& call) {
   if (lane_.value >= CallBoard::lanes || ended_ != WaitStatus::ok) return;
   const std::uint64_t number = team_.next_call(lane_);
   team_.board_of(team_.rank()).write(lane_.value, number, call);

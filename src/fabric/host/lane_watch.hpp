@@ -39,7 +39,7 @@ class LaneWatch {
   [[nodiscard]] WaitStatus poll();
 
   // The lane is about to make this call: rejects it where a peer makes another in its place.
-  void compare(const Call& call);
+  void compare(const CallSignature& call);
 
   // This lane broke the contract: records it and fails the team.
   void reject(Error error);

@@ -20,7 +20,7 @@
 namespace muster::host {
 
 inline constexpr std::uint32_t max_ranks = 1024;
-// max_segments a job may have at a time: its own memory, and what ranks bring; and max_teams.
+// max_segments a job may have at a time: its own memory, and what ranks register; and max_teams.
 inline constexpr std::uint32_t no_rank = ~0U;
 inline constexpr std::size_t page = 4096;
 

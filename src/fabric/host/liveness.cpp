@@ -95,7 +95,7 @@ LifeMark LifeMark::take_as_launcher(std::shared_ptr<const Job> job) {
   return LifeMark(std::move(job), mark);
 }
 
-void LifeMark::give_back() {
+void LifeMark::release() {
   if (job_ == nullptr) return;
   // Another thread cannot; a process that the rank has forked has nothing to give. The memory must
   // stay then, for the C library still has the mark in its list.

@@ -53,14 +53,14 @@ class LifeMark {
   LifeMark() = default;
   LifeMark(LifeMark&& other) noexcept;
   LifeMark& operator=(LifeMark&& other) noexcept;
-  ~LifeMark() { give_back(); }
+  ~LifeMark() { release(); }
 
   // Errors: invalid_argument where a living process has the rank already; unavailable where the
   // kernel does not tell peers of a thread's end.
   [[nodiscard]] static Result<LifeMark> take(std::shared_ptr<const Job> job, std::uint32_t rank);
   // That of the launcher. Not held where the kernel does not do it: then ranks cannot join either.
   [[nodiscard]] static LifeMark take_as_launcher(std::shared_ptr<const Job> job);
-  void give_back();
+  void release();
   [[nodiscard]] bool is_held() const { return job_ != nullptr; }
 
  private:

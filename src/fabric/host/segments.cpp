@@ -22,48 +22,49 @@ void Segments::drop_all() {
 
 void Segments::adopt(std::uint32_t segment, std::vector<Piece> pieces, std::uint64_t bytes,
                      std::uint64_t element) {
-  Brought& brought = brought_[segment];
-  brought.bytes = bytes;
-  brought.element = element;
-  for (const Piece& piece : pieces) brought.memory.push_back(piece.memory);
-  brought.pieces = std::move(pieces);
+  Registered& registered = registered_[segment];
+  registered.bytes = bytes;
+  registered.element = element;
+  for (const Piece& piece : pieces) registered.memory.push_back(piece.memory);
+  registered.pieces = std::move(pieces);
   publish(segment);
 }
 
 void Segments::drop(std::uint32_t segment) {
-  for (const Piece& piece : brought_[segment].pieces) {
+  for (const Piece& piece : registered_[segment].pieces) {
     if (piece.mapping != nullptr) munmap(piece.mapping, piece.mapped);
   }
-  brought_[segment] = {};
+  registered_[segment] = {};
   table_[segment] = {};
 }
 
 void Segments::inherit(const Segments& other, const std::vector<std::uint32_t>& from) {
   for (std::uint32_t segment = 1; segment < max_segments; ++segment) {
-    const Brought& theirs = other.brought_[segment];
+    const Registered& theirs = other.registered_[segment];
     if (theirs.memory.empty()) continue;
-    brought_[segment].bytes = theirs.bytes;
-    brought_[segment].element = theirs.element;
+    registered_[segment].bytes = theirs.bytes;
+    registered_[segment].element = theirs.element;
     for (const std::uint32_t rank : from) {
-      brought_[segment].memory.push_back(theirs.memory[rank]);
+      registered_[segment].memory.push_back(theirs.memory[rank]);
     }
     publish(segment);
   }
 }
 
 void Segments::publish(std::uint32_t segment) {
-  const Brought& brought = brought_[segment];
-  table_[segment] = Segment{nullptr, brought.memory.data(), brought.bytes};
+  const Registered& registered = registered_[segment];
+  table_[segment] = Segment{nullptr, registered.memory.data(), registered.bytes};
 }
 
 bool Segments::is_own(std::uint32_t segment) const {
-  return segment > 0 && segment < max_segments && !brought_[segment].pieces.empty();
+  return segment > 0 && segment < max_segments && !registered_[segment].pieces.empty();
 }
 
 bool Segments::holds(std::uint32_t segment, std::uint64_t offset, std::uint64_t bytes) const {
   if (segment == 0 || segment >= max_segments) return false;
-  const Brought& brought = brought_[segment];
-  return !brought.memory.empty() && bytes <= brought.bytes && offset <= brought.bytes - bytes;
+  const Registered& registered = registered_[segment];
+  return !registered.memory.empty() && bytes <= registered.bytes &&
+         offset <= registered.bytes - bytes;
 }
 
 }  // namespace muster::host

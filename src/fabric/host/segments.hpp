@@ -1,5 +1,5 @@
 // The base addresses that a team's symmetric addresses count from: segment 0 is the job's own
-// memory, the others are memory that the ranks have brought.
+// memory, the others are memory that the ranks have registered.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace muster::host {
 
-// A rank's piece of brought memory as this process sees it.
+// A rank's piece of registered memory as this process sees it.
 struct Piece {
   std::byte* memory = nullptr;
   void* mapping = nullptr;  // what this process has mapped for it; null: it was there already
@@ -35,18 +35,18 @@ class Segments {
              std::uint64_t element);
   void drop(std::uint32_t segment);
   void drop_all();
-  // All that `other` has brought, for the ranks that `from` names by their rank there. `other`
+  // All that `other` has registered, for the ranks that `from` names by their rank there. `other`
   // keeps the mappings, and must outlive this.
   void inherit(const Segments& other, const std::vector<std::uint32_t>& from);
 
   [[nodiscard]] bool is_own(std::uint32_t segment) const;
   [[nodiscard]] bool holds(std::uint32_t segment, std::uint64_t offset, std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t element_of(std::uint32_t segment) const {
-    return brought_[segment].element;
+    return registered_[segment].element;
   }
 
  private:
-  struct Brought {
+  struct Registered {
     std::vector<std::byte*> memory;
     std::vector<Piece> pieces;  // empty where inherited
     std::uint64_t bytes = 0;
@@ -57,7 +57,7 @@ class Segments {
 
   std::vector<std::byte*> cells_;
   std::vector<std::byte*> heaps_;
-  std::array<Brought, max_segments> brought_;
+  std::array<Registered, max_segments> registered_;
   std::array<Segment, max_segments> table_;
 };
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "muster/fabric/gpu/access.cuh"
+#include "muster/fabric/gpu/coordinates.cuh"
 #include "muster/fabric/gpu/handle.hpp"
-#include "muster/fabric/gpu/seat.cuh"
 #include "muster/types.hpp"
 
 namespace muster::gpu::detail {
@@ -131,24 +131,25 @@ template <class Coop>
 
 // Says what is wrong with a launch that does not fit the team, the kernel or the lane.
 template <class Coop>
-[[gnu::noinline]] MUSTER_FN WaitStatus refuse_launch(const Handle& handle, Seat seat,
+[[gnu::noinline]] MUSTER_FN WaitStatus refuse_launch(const Handle& handle, LaneCoordinates at,
                                                      std::uint32_t most, Coop coop) {
-  Place place{seat.rank.value, seat.lane.value, coop.thread()};
-  if (seat.lanes == uneven) {
+  Place place{at.rank.value, at.lane.value, coop.thread()};
+  if (at.lanes == uneven) {
     Numbers numbers{{0, handle.ranks_here}};
 #if defined(__CUDA_ARCH__)
     numbers.number[0] = blocks_in_grid();
 #endif
     return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::grid}, numbers);
   }
-  if (place.rank >= handle.ranks || place.lane >= seat.lanes) {
-    const Numbers numbers{{place.rank, place.lane, seat.lanes}};
+  if (place.rank >= handle.ranks || place.lane >= at.lanes) {
+    const Numbers numbers{{place.rank, place.lane, at.lanes}};
     place.rank = handle.first_rank;  // there is no other whose record it could be
-    return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::seat}, numbers);
+    return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::coordinates},
+                  numbers);
   }
-  if (seat.lanes > handle.max_lanes)
+  if (at.lanes > handle.max_lanes)
     return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::lanes},
-                  {{seat.lanes}});
+                  {{at.lanes}});
   if (handle.ranks > most)
     return refuse(handle, place, {.operation = Operation::team, .cause = Cause::ranks}, {});
   return refuse(handle, place, {.operation = Operation::launch, .cause = Cause::threads},

@@ -7,10 +7,10 @@
 #include "muster/fabric/gpu/access.cuh"
 #include "muster/fabric/gpu/check.cuh"
 #include "muster/fabric/gpu/coop.cuh"
+#include "muster/fabric/gpu/coordinates.cuh"
 #include "muster/fabric/gpu/copy.cuh"
 #include "muster/fabric/gpu/handle.hpp"
-#include "muster/fabric/gpu/reach.cuh"
-#include "muster/fabric/gpu/seat.cuh"
+#include "muster/fabric/gpu/peer_addresses.cuh"
 #include "muster/fabric/gpu/tile.cuh"
 #include "muster/fabric/gpu/watch.cuh"
 #include "muster/types.hpp"
@@ -49,19 +49,18 @@ class Fabric {
 
   // `handle` outlives the fabric: it is the kernel's parameter.
   MUSTER_FN explicit Fabric(const Handle& handle, Coop coop = {})
-      : Fabric(handle, seat_of_block(handle), coop, true) {}
+      : Fabric(handle, coordinates_of_block(handle), coop, true) {}
 
   // For kernels that deal out ranks and lanes in another way: lane k of every rank must run.
-  MUSTER_FN Fabric(const Handle& handle, Seat seat, Coop coop = {})
-      : Fabric(handle, seat, coop, seat.rank.value < handle.ranks && seat.lane.value < seat.lanes) {
-  }
+  MUSTER_FN Fabric(const Handle& handle, LaneCoordinates at, Coop coop = {})
+      : Fabric(handle, at, coop, at.rank.value < handle.ranks && at.lane.value < at.lanes) {}
 
   // ---- identity and meeting
 
-  [[nodiscard]] MUSTER_FN Rank rank() const { return Rank{reach_.rank()}; }
-  [[nodiscard]] MUSTER_FN std::uint32_t size() const { return reach_.ranks(); }
-  [[nodiscard]] MUSTER_FN Lane lane() const { return Lane{reach_.lane()}; }
-  [[nodiscard]] MUSTER_FN std::uint32_t lanes() const { return reach_.lanes(); }
+  [[nodiscard]] MUSTER_FN Rank rank() const { return Rank{peers_.rank()}; }
+  [[nodiscard]] MUSTER_FN std::uint32_t size() const { return peers_.ranks(); }
+  [[nodiscard]] MUSTER_FN Lane lane() const { return Lane{peers_.lane()}; }
+  [[nodiscard]] MUSTER_FN std::uint32_t lanes() const { return peers_.lanes(); }
   [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return coop_.thread(); }
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return coop_.threads(); }
   [[nodiscard]] MUSTER_FN static constexpr Profile profile() { return Profile::direct; }
@@ -75,8 +74,8 @@ class Fabric {
 
   MUSTER_FN WaitStatus converge(WaitStatus status) {
     complete_loads();
-    status = coop_.meet(worst(status, reach_.status()));
-    reach_.become(status);
+    status = coop_.meet(worst(status, peers_.status()));
+    peers_.become(status);
     return status;
   }
 
@@ -88,7 +87,7 @@ class Fabric {
 
   // May a barrier have noted that it must not be called again? Not where a lane that has failed
   // does nothing more, as long as the team has not failed before this launch. See Refusal.
-  [[nodiscard]] MUSTER_FN bool has_notes() const { return reach_.handle().notes != 0; }
+  [[nodiscard]] MUSTER_FN bool has_notes() const { return peers_.handle().notes != 0; }
 
   // Waits between the two share one deadline: see muster::OneCall. No clock is read before one of
   // them turns slow.
@@ -134,7 +133,7 @@ class Fabric {
 
   WaitStatus MUSTER_FN wait(Signal signal, Compare compare, std::uint32_t value,
                             Order order = Order::acquire, Scope scope = Scope::system) {
-    if (!ready(Operation::wait, signal)) return reach_.status();
+    if (!ready(Operation::wait, signal)) return peers_.status();
     return wait_on<Operation::wait>(cell(signal, rank()), compare, value, order, scope);
   }
   // See muster::Target. All threads of a warp poll, whether they need it or not, and leave the loop
@@ -147,31 +146,31 @@ class Fabric {
     return detail::with_access<Order::acquire>(acquire_part(order), scope, [&](auto access) {
       using Poll = decltype(access);
       const auto seen = [&] { return satisfies(Poll::load(target.word), compare, value); };
-      if (!reach_.careful() && coop_.await(count, seen)) [[likely]]
+      if (!peers_.careful() && coop_.await(count, seen)) [[likely]]
         return WaitStatus::ok;
-      const detail::LongWait end = wait_out<Poll>(reach_.handle(), place(), target.word, compare,
-                                                  value, count, reach_.status(), since_, coop_);
+      const detail::LongWait end = wait_out<Poll>(peers_.handle(), place(), target.word, compare,
+                                                  value, count, peers_.status(), since_, coop_);
       since_ = end.since;
-      reach_.become(end.status);
+      peers_.become(end.status);
       return end.status;
     });
   }
 
   WaitStatus MUSTER_FN test(Signal signal, Compare compare, std::uint32_t value,
                             Order order = Order::acquire, Scope scope = Scope::system) {
-    if (!ready(Operation::wait, signal)) return reach_.status();
+    if (!ready(Operation::wait, signal)) return peers_.status();
     if (satisfies(read(signal, order, scope), compare, value)) return WaitStatus::ok;
     // A loop of tests ends where the team has failed, as a wait does.
     if (++tests_ % detail::polls_between_looks != 0) return WaitStatus::pending;
-    return detail::failure_or_pending(reach_.handle());
+    return detail::failure_or_pending(peers_.handle());
   }
 
   // The record of a failed one names the first condition.
   AnyStatus MUSTER_FN wait_any(const Condition* conditions, std::uint32_t count,
                                Order order = Order::acquire, Scope scope = Scope::system) {
     for (std::uint32_t i = 0; i < count; ++i)
-      if (!ready(Operation::wait_any, conditions[i].signal)) return {reach_.status(), 0};
-    detail::Watch watch(reach_.handle(), since_);
+      if (!ready(Operation::wait_any, conditions[i].signal)) return {peers_.status(), 0};
+    detail::Watch watch(peers_.handle(), since_);
     since_ = watch.since();
     WaitStatus status = WaitStatus::ok;
     for (int polls = 1; status == WaitStatus::ok; ++polls) {
@@ -189,7 +188,7 @@ class Fabric {
       trouble.compare = static_cast<std::uint32_t>(conditions[0].compare);
       trouble.expected = conditions[0].value;
     }
-    detail::give_up(reach_.handle(), place(), trouble);
+    detail::give_up(peers_.handle(), place(), trouble);
     return {status, 0};
   }
 
@@ -204,20 +203,20 @@ class Fabric {
 
   [[nodiscard]] MUSTER_FN std::uint32_t counter(Counter counter) {
     if (!admit(Operation::counter, Signal{counter.segment, counter.cell}, rank())) return 0;
-    return *reach_.own(counter);
+    return *peers_.own(counter);
   }
 
   MUSTER_FN void set_counter(Counter counter, std::uint32_t value) {
     if (!admit(Operation::counter, Signal{counter.segment, counter.cell}, rank())) return;
-    *reach_.own(counter) = value;
+    *peers_.own(counter) = value;
   }
 
   // One thread hands to a cell and one takes from it. The hander alone turns a 0 into a 1, by
   // compare-and-swap across the link, which takes one trip where the cell is free. The taker alone
   // turns a 1 into a 0, so it polls its own memory and stores.
   WaitStatus MUSTER_FN hand(Signal signal, Rank peer, Order order = Order::release) {
-    if (reach_.status() != WaitStatus::ok || !admit(Operation::hand, signal, peer))
-      return reach_.status();
+    if (peers_.status() != WaitStatus::ok || !admit(Operation::hand, signal, peer))
+      return peers_.status();
     std::uint32_t* const word = cell(signal, peer);
     return detail::with_access<Order::release>(
         release_part(order), Scope::system, [&](auto access) {
@@ -231,7 +230,7 @@ class Fabric {
   }
 
   WaitStatus MUSTER_FN take(Signal signal, Order order = Order::acquire) {
-    if (!ready(Operation::take, signal)) return reach_.status();
+    if (!ready(Operation::take, signal)) return peers_.status();
     std::uint32_t* const word = cell(signal, rank());
     // An acquire pairs with the peer's release hand.
     const WaitStatus status = wait_on<Operation::take>(word, Compare::eq, 1, order, Scope::system);
@@ -253,7 +252,7 @@ class Fabric {
   [[nodiscard]] MUSTER_FN View<T> address(WindowRef<T> window, Rank peer) {
     if (!admit(Operation::window, window, peer, Box{}))
       return peer.value < size() ? View<T>(nullptr, 0) : local(window);
-    return View<T>(reach_.data(window, peer), window.size());
+    return View<T>(peers_.data(window, peer), window.size());
   }
 
   template <class T, std::int64_t R, std::int64_t C>
@@ -261,8 +260,8 @@ class Fabric {
     using Result = Tile<T, R, C, Coop::static_threads>;
     // A lane of fewer threads than each thread keeps room for would drop elements.
     if (Coop::static_threads == 0 && threads() < Result::least_threads) [[unlikely]]
-      reach_.settle(
-          detail::refuse_tile(reach_.handle(), place(), threads(), Result::least_threads));
+      peers_.settle(
+          detail::refuse_tile(peers_.handle(), place(), threads(), Result::least_threads));
     return Result(thread(), threads());
   }
 
@@ -295,16 +294,16 @@ class Fabric {
   template <class Tile, class T>
   MUSTER_FN void remote_load(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
     if (!admit(Operation::tile, window, peer, box)) return;
-    tile.read(reach_.patch(window, peer, box).constant());
+    tile.read(peers_.patch(window, peer, box).constant());
     loading_ |= tile.digest();
   }
   template <class Tile, class T>
   MUSTER_FN void remote_store(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
-    if (admit(Operation::tile, window, peer, box)) tile.write(reach_.patch(window, peer, box));
+    if (admit(Operation::tile, window, peer, box)) tile.write(peers_.patch(window, peer, box));
   }
   template <class Tile, class T>
   MUSTER_FN void remote_add(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
-    if (admit(Operation::tile, window, peer, box)) tile.add_to(reach_.patch(window, peer, box));
+    if (admit(Operation::tile, window, peer, box)) tile.add_to(peers_.patch(window, peer, box));
   }
 
   // ---- packets: each 4 bytes of a tile with the flag beside them, written and read in one piece
@@ -313,19 +312,19 @@ class Fabric {
   MUSTER_FN void put_packets(Slots slots, Rank peer, std::int64_t at, Tile& tile,
                              std::uint32_t flag) {
     if (admit(Operation::packets, slots, peer, Box{0, at, 1, Tile::packet_lines}))
-      tile.put_packets(reach_.packets(slots, peer, at), flag);
+      tile.put_packets(peers_.packets(slots, peer, at), flag);
   }
 
   template <class Tile>
   WaitStatus MUSTER_FN wait_packets(Tile& tile, Slots slots, std::int64_t at, std::uint32_t flag) {
-    if (reach_.status() != WaitStatus::ok ||
+    if (peers_.status() != WaitStatus::ok ||
         !admit(Operation::packets, slots, rank(), Box{0, at, 1, Tile::packet_lines}))
-      return reach_.status();
+      return peers_.status();
     return detail::wait_until(
-        reach_.handle(), since_,
-        [&] { return tile.take_packets(reach_.packets(slots, rank(), at), flag); },
+        peers_.handle(), since_,
+        [&] { return tile.take_packets(peers_.packets(slots, rank(), at), flag); },
         [&](WaitStatus status) {
-          detail::give_up(reach_.handle(), place(),
+          detail::give_up(peers_.handle(), place(),
                           {.operation = Operation::packets,
                            .status = status,
                            .segment = slots.segment,
@@ -336,7 +335,7 @@ class Fabric {
 
   MUSTER_FN void clear_packets(Slots slots, std::int64_t at, std::int64_t lines) {
     if (!admit(Operation::packets, slots, rank(), Box{0, at, 1, lines})) return;
-    std::uint64_t* const words = reach_.packets(slots, rank(), at);
+    std::uint64_t* const words = peers_.packets(slots, rank(), at);
     for (std::int64_t i = thread(); i < lines * detail::packets_in_line; i += threads())
       detail::Packet(words[i]).store(0, cuda::memory_order_relaxed);
   }
@@ -394,11 +393,11 @@ class Fabric {
 
  private:
   [[nodiscard]] MUSTER_FN std::uint32_t* cell(Signal signal, Rank owner) const {
-    return reach_.cell(signal.segment, signal.cell, owner.value);
+    return peers_.cell(signal.segment, signal.cell, owner.value);
   }
-  [[nodiscard]] MUSTER_FN detail::Place place() const { return reach_.place(thread()); }
-  MUSTER_FN Fabric(const Handle& handle, Seat seat, Coop coop, bool seated)
-      : coop_(coop), reach_(handle, seat, seated, coop) {}
+  [[nodiscard]] MUSTER_FN detail::Place place() const { return peers_.place(thread()); }
+  MUSTER_FN Fabric(const Handle& handle, LaneCoordinates at, Coop coop, bool within)
+      : coop_(coop), peers_(handle, at, within, coop) {}
 
   template <class T>
   [[nodiscard]] MUSTER_FN static detail::Patch<T> patch(MemoryRef<T> memory, Box box) {
@@ -407,7 +406,7 @@ class Fabric {
 
   // A lane that has failed deposits nothing more: its peers would take that for a call that is
   // well.
-  [[nodiscard]] MUSTER_FN bool speaks() const { return reach_.status() == WaitStatus::ok; }
+  [[nodiscard]] MUSTER_FN bool speaks() const { return peers_.status() == WaitStatus::ok; }
 
   MUSTER_FN void deposit(std::uint32_t* word, std::uint32_t value, NotifyOp op, Order order,
                          Scope scope) {
@@ -437,7 +436,7 @@ class Fabric {
                                Order order, Scope scope) {
     // An acquire pairs with the peer's release notify.
     return detail::with_access<Order::acquire>(acquire_part(order), scope, [&](auto access) {
-      return detail::wait_for<decltype(access), operation>(reach_.handle(), place(), word, compare,
+      return detail::wait_for<decltype(access), operation>(peers_.handle(), place(), word, compare,
                                                            value, since_);
     });
   }
@@ -446,37 +445,37 @@ class Fabric {
   MUSTER_FN void copy(WindowRef<T> to, Rank to_rank, std::int64_t to_at, WindowRef<T> from,
                       Rank from_rank, std::int64_t from_at, std::int64_t count) {
     converge();
-    if (!reach_.admit_run(thread(), to, to_rank, to_at, count) ||
-        !reach_.admit_run(thread(), from, from_rank, from_at, count))
+    if (!peers_.admit_run(thread(), to, to_rank, to_at, count) ||
+        !peers_.admit_run(thread(), from, from_rank, from_at, count))
       return;
-    auto* const target = reinterpret_cast<std::byte*>(reach_.data(to, to_rank) + to_at);
+    auto* const target = reinterpret_cast<std::byte*>(peers_.data(to, to_rank) + to_at);
     const auto* const source =
-        reinterpret_cast<const std::byte*>(reach_.data(from, from_rank) + from_at);
+        reinterpret_cast<const std::byte*>(peers_.data(from, from_rank) + from_at);
     const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
-    if (!reach_.apart(thread(), target, source, to_at, from_at, count, bytes)) return;
+    if (!peers_.apart(thread(), target, source, to_at, from_at, count, bytes)) return;
     detail::copy_run(target, source, bytes, thread(), threads());
   }
 
   [[nodiscard]] MUSTER_FN bool admit(Operation operation, Signal signal, Rank peer) {
-    return reach_.admit(thread(), operation, signal, peer);
+    return peers_.admit(thread(), operation, signal, peer);
   }
   template <class T>
   [[nodiscard]] MUSTER_FN bool admit(Operation operation, WindowRef<T> window, Rank peer, Box box) {
-    return reach_.admit(thread(), operation, window, peer, box);
+    return peers_.admit(thread(), operation, window, peer, box);
   }
   // For operations that would block: not where the lane has failed.
   [[nodiscard]] MUSTER_FN bool ready(Operation operation, Signal signal) {
-    return reach_.status() == WaitStatus::ok && admit(operation, signal, rank());
+    return peers_.status() == WaitStatus::ok && admit(operation, signal, rank());
   }
 
   // A branch on the loaded words cannot be passed before they are there.
   MUSTER_FN void complete_loads() {
-    if ((loading_ & reach_.handle().zero) != 0) detail::trap();
+    if ((loading_ & peers_.handle().zero) != 0) detail::trap();
     loading_ = 0;
   }
 
   [[no_unique_address]] Coop coop_;
-  detail::Reach<team, checks> reach_;
+  detail::PeerAddresses<team, checks> peers_;
   std::uint32_t loading_ = 0;  // digest of what was loaded since the last converge
   std::uint64_t since_ = detail::no_call;
   int tests_ = 0;  // that said pending

@@ -67,9 +67,9 @@ enum class Operation : std::uint32_t {
 // What was wrong with it, and which numbers the record holds.
 enum class Cause : std::uint32_t {
   none,
-  lanes,    // more run than rows were made for: lanes
-  grid,     // blocks that cannot be dealt out evenly to the ranks: blocks, ranks of the launch
-  seat,     // no such rank or lane: rank, lane, lanes
+  lanes,        // more run than rows were made for: lanes
+  grid,         // blocks that cannot be dealt out evenly to the ranks: blocks, ranks of the launch
+  coordinates,  // no such rank or lane: rank, lane, lanes
   threads,  // the block has not the lane's: its first, how many, the block's, the caller, barrier
   ranks,    // a kernel for few
   too_few,  // for a tile: the lane's threads, the least

@@ -4,7 +4,7 @@
 //   gpu::StreamLane lane(world, Rank{0}, stream);
 //   handoff.vacant(lane);                       // see muster/handoff.hpp: safe in replayed graphs
 //   world.launch_on(0, stream, fill_kernel, ...).value();
-//   handoff.hand(lane, Rank{1});
+//   handoff.post(lane, Rank{1});
 //   lane.result().value();                      // what was wrong with any of the calls
 //
 // WHAT IT ORDERS (CUDA 13.0 driver API, section 6.21 and enums CUstreamWriteValue_flags and

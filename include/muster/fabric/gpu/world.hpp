@@ -26,8 +26,8 @@
 #include <utility>
 #include <vector>
 
+#include "muster/fabric/gpu/bootstrap.hpp"
 #include "muster/fabric/gpu/handle.hpp"
-#include "muster/fabric/gpu/mesh.hpp"
 #include "muster/result.hpp"
 #include "muster/types.hpp"
 
@@ -92,8 +92,8 @@ class World {
   [[nodiscard]] static Result<World> create(const WorldOptions& options);
 
   // Ranks of several processes, numbered process by process. Collective: all call it at once, with
-  // options that differ in `devices` alone. `mesh` stays open as long as the world is used.
-  [[nodiscard]] static Result<World> join(const WorldOptions& options, const Mesh& mesh);
+  // options that differ in `devices` alone. `bootstrap` stays open as long as the world is used.
+  [[nodiscard]] static Result<World> join(const WorldOptions& options, const Bootstrap& bootstrap);
 
   // One rank, on memory that others have allocated and shared (PyTorch's symmetric memory, say: its
   // buffer_ptrs as one segment and its signal_pad_ptrs as another). rows() and signals() are taken

@@ -6,21 +6,21 @@
 #include <cstdint>
 #include <optional>
 
+#include "muster/fabric/gpu/bootstrap.hpp"
 #include "muster/fabric/gpu/handle.hpp"
-#include "muster/fabric/gpu/mesh.hpp"
 #include "muster/types.hpp"
 
 namespace muster::gpu {
 
-class Board {
+class FailureLog {
  public:
   // For the ranks of one process.
-  explicit Board(std::uint32_t ranks);
+  explicit FailureLog(std::uint32_t ranks);
   // One for the ranks of all processes; collective.
-  Board(std::uint32_t ranks, const Mesh& mesh);
-  ~Board();
-  Board(const Board&) = delete;
-  Board& operator=(const Board&) = delete;
+  FailureLog(std::uint32_t ranks, const Bootstrap& bootstrap);
+  ~FailureLog();
+  FailureLog(const FailureLog&) = delete;
+  FailureLog& operator=(const FailureLog&) = delete;
 
   // As kernels see them.
   [[nodiscard]] std::uint32_t* stop_in_kernels() const;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "fabric/gpu/bootstrap_calls.hpp"
 #include "fabric/gpu/cuda_calls.hpp"
-#include "fabric/gpu/mesh_calls.hpp"
 #include "fabric/gpu/state.hpp"
 
 namespace muster::gpu {
@@ -36,14 +36,15 @@ Error refuse(const Piece& piece, const char* why) {
 constexpr const char* not_there = "this world has none there (freed twice, or another world's)";
 
 // All processes name the same piece, and all have it.
-std::optional<Error> agree(const Mesh& mesh, const Piece& mine, std::optional<Error> local) {
-  const std::vector<Piece> all = gather_all(mesh, mine);
+std::optional<Error> agree(const Bootstrap& bootstrap, const Piece& mine,
+                           std::optional<Error> local) {
+  const std::vector<Piece> all = gather_all(bootstrap, mine);
   if (local) return local;
-  for (std::uint32_t process = 0; process < mesh.processes(); ++process) {
+  for (std::uint32_t process = 0; process < bootstrap.processes(); ++process) {
     const Piece& theirs = all[process];
     if (theirs.kind != mine.kind || theirs.begin != mine.begin)
       return Error{ErrorCode::mismatch,
-                   fmt::format("process {} makes the {}, process {} the {}", mesh.process,
+                   fmt::format("process {} makes the {}, process {} the {}", bootstrap.process,
                                text_of(mine), process, text_of(theirs))};
     if (theirs.good == 0)
       return Error{ErrorCode::mismatch,
@@ -82,12 +83,12 @@ void clear(const World::State& state, const std::vector<Extent>& extents) {
 Result<void> retire(const World::State& state, Piece piece, std::optional<Error> local,
                     const std::vector<Extent>& extents) {
   piece.good = local ? 0 : 1;
-  if (state.mesh) local = agree(*state.mesh, piece, std::move(local));
+  if (state.bootstrap) local = agree(*state.bootstrap, piece, std::move(local));
   if (local) return *local;
   wait_for_kernels(state);
-  if (state.mesh) meet(*state.mesh);
+  if (state.bootstrap) meet(*state.bootstrap);
   clear(state, extents);
-  if (state.mesh) meet(*state.mesh);
+  if (state.bootstrap) meet(*state.bootstrap);
   return {};
 }
 
@@ -116,7 +117,7 @@ Result<void> World::free_window(std::uint32_t segment, std::uint64_t offset, std
     if (!local && !length) local = refuse(piece, not_there);
     const std::vector<Extent> extents{{0, offset, length.value_or(0)}};
     if (Result<void> done = retire(state, piece, local, extents); !done) return done;
-    state.windows.give_back(offset);
+    state.windows.release(offset);
     return {};
   });
 }
@@ -138,8 +139,8 @@ Result<void> World::free(Rows rows) {
                                       cells_at(state, rows.first_epoch.cell)};
     if (Result<void> done = retire(state, piece, local, extents); !done) return done;
     state.known_rows.erase(known);
-    state.cells.give_back(rows.first.cell);
-    state.cells.give_back(rows.first_epoch.cell);
+    state.cells.release(rows.first.cell);
+    state.cells.release(rows.first_epoch.cell);
     return {};
   });
 }
@@ -161,7 +162,7 @@ Result<void> World::free(Signals signals) {
         !done)
       return done;
     state.known_signals.erase(known);
-    state.cells.give_back(signals.first.cell);
+    state.cells.release(signals.first.cell);
     return {};
   });
 }

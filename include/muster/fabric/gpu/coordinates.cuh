@@ -9,7 +9,7 @@
 
 namespace muster::gpu {
 
-struct Seat {
+struct LaneCoordinates {
   Rank rank;
   Lane lane;
   std::uint32_t lanes = 1;
@@ -20,8 +20,8 @@ namespace detail {
 inline constexpr std::uint32_t uneven = ~0U;  // in place of the number of lanes
 
 // Out of line: kernels that hold one rank do without the divisions.
-[[nodiscard, gnu::noinline]] MUSTER_FN inline Seat seat_among_ranks(std::uint32_t first_rank,
-                                                                    std::uint32_t ranks_here) {
+[[nodiscard, gnu::noinline]] MUSTER_FN inline LaneCoordinates coordinates_among_ranks(
+    std::uint32_t first_rank, std::uint32_t ranks_here) {
   const std::uint32_t lanes = blocks_in_grid() / ranks_here;
   const std::uint32_t block = block_in_grid();
   // Blocks that are left over belong to nobody: no world has so many lanes, so that all blocks of
@@ -33,9 +33,9 @@ inline constexpr std::uint32_t uneven = ~0U;  // in place of the number of lanes
 }  // namespace detail
 
 // What follows from the block: see Handle.
-[[nodiscard]] MUSTER_FN inline Seat seat_of_block(const Handle& handle) {
+[[nodiscard]] MUSTER_FN inline LaneCoordinates coordinates_of_block(const Handle& handle) {
   if (handle.ranks_here > 1) [[unlikely]]
-    return detail::seat_among_ranks(handle.first_rank, handle.ranks_here);
+    return detail::coordinates_among_ranks(handle.first_rank, handle.ranks_here);
   return {Rank{handle.first_rank}, Lane{detail::block_in_grid()}, detail::blocks_in_grid()};
 }
 

@@ -1,4 +1,4 @@
-#include "team/joining.hpp"
+#include "team/join.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "base/step.hpp"
 #include "fabric/host/futex.hpp"
 #include "fabric/host/liveness.hpp"
-#include "team/setup.hpp"
+#include "team/control.hpp"
 
 namespace muster::host {
 namespace {

@@ -1,4 +1,4 @@
-#include "team/setup.hpp"
+#include "team/control.hpp"
 
 #include <fmt/format.h>
 
@@ -37,8 +37,9 @@ HeaderLock lock_header(const RankContext& rank) {
 
 }  // namespace
 
-Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
-             std::weak_ptr<Standing> standing, std::shared_ptr<const Setup> parent)
+TeamControl::TeamControl(std::shared_ptr<RankContext> process, std::uint32_t team,
+                         std::weak_ptr<Standing> standing,
+                         std::shared_ptr<const TeamControl> parent)
     : standing_(std::move(standing)),
       parent_(std::move(parent)),
       team_(std::move(process), team, parent_ == nullptr ? nullptr : &parent_->team_),
@@ -53,18 +54,18 @@ Setup::Setup(std::shared_ptr<RankContext> process, std::uint32_t team,
   counted_ = true;
 }
 
-Setup::~Setup() {
+TeamControl::~TeamControl() {
   // Nobody here can use the failed team any more. Once the rank has left, its part is no matter.
   if (!closed_ && !team_.process().left && team_.status() != WaitStatus::ok)
     let_go(TeamRecord::LetGo::as_it_was);
   let_go_of_parent();
 }
 
-void Setup::let_go_of_parent() {
+void TeamControl::let_go_of_parent() {
   if (parent_ != nullptr && std::exchange(counted_, false)) --parent_->children_;
 }
 
-std::optional<Error> Setup::refusal() {
+std::optional<Error> TeamControl::refusal() {
   if (closed_) {
     return Error{ErrorCode::invalid_argument, "this team was closed; nothing can be set up on it",
                  team_.rank()};
@@ -73,7 +74,7 @@ std::optional<Error> Setup::refusal() {
   return std::nullopt;
 }
 
-std::optional<Error> Setup::lanes_run(std::string_view what) const {
+std::optional<Error> TeamControl::lanes_run(std::string_view what) const {
   // Pairs with the release in end_lanes: what lanes did is done.
   if (!lanes_run_.load(std::memory_order_acquire)) return std::nullopt;
   return Error{ErrorCode::invalid_argument,
@@ -85,7 +86,7 @@ std::optional<Error> Setup::lanes_run(std::string_view what) const {
 
 // The n-th meeting of the team: waits until all have come. With an announcement, the last to come
 // judges those of all.
-Result<void> Setup::meet(bool announced) {
+Result<void> TeamControl::meet(bool announced) {
   MeetingPlace& place = team_.meeting_place();
   const std::uint32_t number = meetings_++;
   const std::uint32_t job_rank = team_.process().job_rank;
@@ -112,14 +113,14 @@ Result<void> Setup::meet(bool announced) {
   return error;
 }
 
-Result<void> Setup::sync() {
+Result<void> TeamControl::sync() {
   // A failure is sticky: without this look a rank whose peers have all arrived would pass.
   if (auto refused = refusal()) return *refused;
   return meet(false);
 }
 
 // Where one rank has failed, or two are about to do different things: what this rank says of it.
-std::optional<Error> Setup::objection(const std::string& what, std::uint32_t number) const {
+std::optional<Error> TeamControl::objection(const std::string& what, std::uint32_t number) const {
   const MeetingPlace& place = team_.meeting_place();
   const Verdict verdict = place.verdict(number);
   Error error{ErrorCode::mismatch, {}, team_.rank()};
@@ -141,13 +142,13 @@ std::optional<Error> Setup::objection(const std::string& what, std::uint32_t num
   return error;
 }
 
-Result<std::vector<std::uint64_t>> Setup::agree(const std::string& what, std::uint64_t value,
-                                                const std::optional<Error>& local) {
+Result<std::vector<std::uint64_t>> TeamControl::agree(const std::string& what, std::uint64_t value,
+                                                      const std::optional<Error>& local) {
   if (auto refused = lanes_run(what)) return *refused;
   // Nobody waits any more once the team has failed: a word written now could meet a slow rank that
   // still reads the one before the last. And what a closed team talked through is another's.
   if (const auto refused = refusal()) return local ? *local : *refused;
-  if (team_.process().verify) watch_.compare(Call{what.c_str(), {0, set_up_call}});
+  if (team_.process().verify) watch_.compare(CallSignature{what.c_str(), {0, set_up_call}});
   MeetingPlace& place = team_.meeting_place();
   const std::uint32_t number = meetings_;
   step(team_.process().job_rank, "agree: announce");
@@ -165,7 +166,7 @@ Result<std::vector<std::uint64_t>> Setup::agree(const std::string& what, std::ui
 }
 
 // What the first rank of the team reserves for all: the place plus 1, or 0 where there is none.
-Result<std::uint64_t> Setup::reserve(const Allocation& allocation) {
+Result<std::uint64_t> TeamControl::reserve(const Allocation& allocation) {
   const HeaderLock lock = lock_header(team_.process());
   if (!lock.is_held()) return lock.refusal();
   step(team_.process().job_rank, "allocate: take addresses");
@@ -175,7 +176,7 @@ Result<std::uint64_t> Setup::reserve(const Allocation& allocation) {
   return place ? *place + 1 : 0;
 }
 
-void Setup::give_back(const Allocation& allocation, std::uint64_t offset) {
+void TeamControl::release(const Allocation& allocation, std::uint64_t offset) {
   const HeaderLock lock = lock_header(team_.process());
   if (!lock.is_held()) return;  // lost for the rest of the run, which is better than to wait on
   step(team_.process().job_rank, "free: give addresses back");
@@ -184,7 +185,7 @@ void Setup::give_back(const Allocation& allocation, std::uint64_t offset) {
   space.release(offset, allocation.length);
 }
 
-std::optional<Error> Setup::commit(const Allocation& allocation, std::uint64_t offset) {
+std::optional<Error> TeamControl::commit(const Allocation& allocation, std::uint64_t offset) {
   if (allocation.kind == Allocation::Kind::cells) return std::nullopt;
   if (allocation.length > committed_at_once) return std::nullopt;
   const Result<void> done =
@@ -192,8 +193,8 @@ std::optional<Error> Setup::commit(const Allocation& allocation, std::uint64_t o
   return done ? std::nullopt : std::optional<Error>(done.error());
 }
 
-Result<std::uint64_t> Setup::allocate(Allocation allocation, const std::string& what,
-                                      const std::optional<Error>& local) {
+Result<std::uint64_t> TeamControl::allocate(Allocation allocation, const std::string& what,
+                                            const std::optional<Error>& local) {
   if (auto refused = lanes_run(what)) return *refused;
   const auto call = one_call();
   const bool leads = team_.rank() == Rank{0};
@@ -211,7 +212,7 @@ Result<std::uint64_t> Setup::allocate(Allocation allocation, const std::string& 
     // Where the team has failed, others may have got further and count it among what the team has.
     allocation.offset = reserved - 1;
     if (team_.status() == WaitStatus::ok)
-      give_back(allocation, allocation.offset);
+      release(allocation, allocation.offset);
     else
       team_.add({allocation.kind, allocation.offset, allocation.length, 0, {}});
     return error;
@@ -243,7 +244,7 @@ Result<std::uint64_t> Setup::allocate(Allocation allocation, const std::string& 
   return offset;
 }
 
-Result<void> Setup::release(Allocation::Kind kind, std::uint64_t offset) {
+Result<void> TeamControl::release(Allocation::Kind kind, std::uint64_t offset) {
   const bool memory = kind == Allocation::Kind::memory;
   const std::string what =
       fmt::format("free of the {} {}", memory ? "window at offset" : "signals at cell", offset);
@@ -265,11 +266,11 @@ Result<void> Setup::release(Allocation::Kind kind, std::uint64_t offset) {
   clear(allocation, team_.process().job_rank);
   team_.remove(kind, offset);
   if (Result<void> zeroed = sync(); !zeroed) return zeroed;
-  if (team_.rank() == Rank{0}) give_back(allocation, offset);
+  if (team_.rank() == Rank{0}) release(allocation, offset);
   return {};
 }
 
-Result<void> Setup::close() {
+Result<void> TeamControl::close() {
   if (auto refused = lanes_run("close()")) return *refused;
   const auto call = one_call();
   std::optional<Error> local;
@@ -297,7 +298,7 @@ Result<void> Setup::close() {
 }
 
 // This rank is done with the team. Of the members that live the last one gives back what it had.
-void Setup::let_go(TeamRecord::LetGo how) {
+void TeamControl::let_go(TeamRecord::LetGo how) {
   step(team_.process().job_rank, "close: let go");
   closed_ = true;
   let_go_of_parent();
@@ -305,7 +306,7 @@ void Setup::let_go(TeamRecord::LetGo how) {
   team_.segments().drop_all();  // no lane of this rank runs on the team any more
 }
 
-void Setup::note_let_go(TeamRecord::LetGo how) {
+void TeamControl::note_let_go(TeamRecord::LetGo how) {
   const HeaderLock lock = lock_header(team_.process());
   if (!lock.is_held()) return;
   JobHeader& header = team_.header();
@@ -332,7 +333,7 @@ void Setup::note_let_go(TeamRecord::LetGo how) {
 }
 
 // Makes a rank's part of it zero again, as whoever gets it next expects, and gives its pages back.
-void Setup::clear(const Allocation& allocation, std::uint32_t job_rank) const {
+void TeamControl::clear(const Allocation& allocation, std::uint32_t job_rank) const {
   if (allocation.kind == Allocation::Kind::memory) {
     team_.job().discard_heap(job_rank, allocation.offset, allocation.length);
   } else {

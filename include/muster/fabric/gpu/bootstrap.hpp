@@ -10,7 +10,7 @@ namespace muster::gpu {
 
 // One connected Unix stream socket to each other process, by process number; -1 at the own. Memory
 // is passed through them as file descriptors, so nobody else can get at it.
-struct Mesh {
+struct Bootstrap {
   std::uint32_t process = 0;
   std::vector<int> sockets;  // owned by whoever made them
 
@@ -19,12 +19,12 @@ struct Mesh {
   }
 };
 
-// The meshes of `processes` processes that the caller is about to fork: number i is for child i.
-// The caller closes them all; a child first closes those of the others. A process must not use CUDA
-// before it forks.
-[[nodiscard]] Result<std::vector<Mesh>> make_meshes(std::uint32_t processes);
+// The bootstraps of `processes` processes that the caller is about to fork: number i is for child
+// i. The caller closes them all; a child first closes those of the others. A process must not use
+// CUDA before it forks.
+[[nodiscard]] Result<std::vector<Bootstrap>> make_bootstraps(std::uint32_t processes);
 
 // Closes the sockets.
-void close_mesh(Mesh& mesh);
+void close_bootstrap(Bootstrap& bootstrap);
 
 }  // namespace muster::gpu

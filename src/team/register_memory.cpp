@@ -1,4 +1,4 @@
-// Windows over memory that the ranks bring.
+// Windows over memory that the ranks register.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,26 +12,26 @@
 #include "fabric/host/header_lock.hpp"
 #include "fabric/host/room.hpp"
 #include "muster/team.hpp"
+#include "team/control.hpp"
 #include "team/handover.hpp"
-#include "team/setup.hpp"
 
 namespace muster::host {
 namespace {
 
-std::optional<Error> wrong(const TeamContext& team, const Bring& bring) {
+std::optional<Error> wrong(const TeamContext& team, const Registration& memory) {
   const auto invalid = [](std::string what) {
     return Error{ErrorCode::invalid_argument, std::move(what)};
   };
-  if (bring.memory == nullptr && bring.fd < 0) {
+  if (memory.memory == nullptr && memory.fd < 0) {
     return invalid("window_on: neither memory nor a descriptor was given");
   }
-  if (bring.memory != nullptr && team.process().processes && team.size() > 1) {
+  if (memory.memory != nullptr && team.process().processes && team.size() > 1) {
     return Error{ErrorCode::unavailable,
                  "window_on: a pointer reaches no other process; give the descriptor of shared "
                  "memory (memfd_create, shm_open) instead"};
   }
-  if (bring.memory != nullptr) return std::nullopt;
-  auto lacking = back_with_pages(bring.fd, bring.place, bring.bytes);
+  if (memory.memory != nullptr) return std::nullopt;
+  auto lacking = back_with_pages(memory.fd, memory.place, memory.bytes);
   if (lacking) lacking->what = "window_on: " + lacking->what;
   return lacking;
 }
@@ -68,17 +68,17 @@ void unmap(const std::vector<Piece>& pieces) {
 // Every rank's descriptor to every other, and all of it mapped.
 Result<std::vector<Piece>> exchange_memory(TeamContext& team, CallClock& call, Handover& handover,
                                            const std::vector<std::uint64_t>& names,
-                                           const Bring& bring) {
+                                           const Registration& memory) {
   std::vector<Piece> pieces(team.size());
   const auto keep = [&](Rank owner, int fd, std::uint64_t place) -> std::optional<Error> {
-    const Result<Piece> piece = map(owner, fd, place, bring.bytes);
+    const Result<Piece> piece = map(owner, fd, place, memory.bytes);
     if (!piece) return piece.error();
     pieces[owner.value] = *piece;
     return std::nullopt;
   };
-  const std::optional<Error> own = keep(team.rank(), bring.fd, bring.place);
+  const std::optional<Error> own = keep(team.rank(), memory.fd, memory.place);
   const Result<void> done = handover.exchange(
-      team, call, names, bring.fd, bring.place,
+      team, call, names, memory.fd, memory.place,
       [&](Rank from, const Fd& fd, std::uint64_t place) { return keep(from, fd.get(), place); });
   if (done && !own) return pieces;
   unmap(pieces);
@@ -101,8 +101,9 @@ Result<std::uint32_t> take_segment(const RankContext& rank) {
   step(rank.job_rank, "window_on: take a number");
   const auto unused = std::ranges::find(header.segment_taken, false);
   if (unused == header.segment_taken.end()) {
-    return Error{ErrorCode::out_of_memory,
-                 fmt::format("a job has room for {} windows on brought memory", max_segments - 1)};
+    return Error{
+        ErrorCode::out_of_memory,
+        fmt::format("a job has room for {} windows on registered memory", max_segments - 1)};
   }
   *unused = true;
   return static_cast<std::uint32_t>(unused - header.segment_taken.begin());
@@ -116,13 +117,14 @@ void untake_segment(const RankContext& rank, std::uint32_t segment) {
 
 }  // namespace
 
-Result<std::uint32_t> Setup::bring(const Bring& bring, const std::string& what,
-                                   const std::optional<Error>& local) {
+Result<std::uint32_t> TeamControl::register_memory(const Registration& memory,
+                                                   const std::string& what,
+                                                   const std::optional<Error>& local) {
   if (const auto refused = lanes_run(what)) return *refused;
   const auto call = one_call();
-  std::optional<Error> mine = local ? local : wrong(team_, bring);
+  std::optional<Error> mine = local ? local : wrong(team_, memory);
   std::optional<Handover> handover;
-  if (!mine && bring.memory == nullptr) {
+  if (!mine && memory.memory == nullptr) {
     Result<Handover> opened = Handover::open();
     if (opened)
       handover = std::move(*opened);
@@ -132,11 +134,11 @@ Result<std::uint32_t> Setup::bring(const Bring& bring, const std::string& what,
   step(team_.process().job_rank, "window_on: agree");
   // Between threads the pointers themselves; else where to send descriptors.
   const std::uint64_t word =
-      handover ? handover->name() : reinterpret_cast<std::uint64_t>(bring.memory);
+      handover ? handover->name() : reinterpret_cast<std::uint64_t>(memory.memory);
   const auto told = agree(what, mine ? 0 : word, mine);
   if (!told) return told.error();
   Result<std::vector<Piece>> pieces = handover
-                                          ? exchange_memory(team_, call_, *handover, *told, bring)
+                                          ? exchange_memory(team_, call_, *handover, *told, memory)
                                           : Result<std::vector<Piece>>(pieces_at(*told));
   Result<std::uint32_t> number = 0U;
   if (!pieces) {
@@ -154,12 +156,12 @@ Result<std::uint32_t> Setup::bring(const Bring& bring, const std::string& what,
   }
   step(team_.process().job_rank, "window_on: keep");
   const auto segment = static_cast<std::uint32_t>(mapped->front());
-  team_.segments().adopt(segment, std::move(*pieces), bring.bytes, bring.element);
+  team_.segments().adopt(segment, std::move(*pieces), memory.bytes, memory.element);
   return segment;
 }
 
-Result<void> Setup::release_segment(std::uint32_t segment) {
-  const std::string what = fmt::format("free of the window on brought memory {}", segment);
+Result<void> TeamControl::release_segment(std::uint32_t segment) {
+  const std::string what = fmt::format("free of the window on registered memory {}", segment);
   if (const auto refused = lanes_run(what)) return *refused;
   const auto call = one_call();
   std::optional<Error> local;

@@ -19,7 +19,7 @@ namespace muster::host {
 
 // A rank's memory for a window that every rank brings its own for: a pointer, between threads, or a
 // descriptor of shared memory and where in it the window begins.
-struct Bring {
+struct Registration {
   void* memory = nullptr;
   int fd = -1;
   std::uint64_t place = 0;  // bytes
@@ -27,22 +27,23 @@ struct Bring {
   std::uint64_t element = 0;  // element_code
 };
 
-class Setup;
+class TeamControl;
 
 // The team that a rank's part in the job ends with: that of all, until shrink puts that of the
 // survivors in its place. Owned by whoever runs the rank; teams only know it.
 struct Standing {
-  std::shared_ptr<Setup> team;
+  std::shared_ptr<TeamControl> team;
 };
 
-class Setup {
+class TeamControl {
  public:
   // A team that was split off keeps its parent.
-  Setup(std::shared_ptr<RankContext> process, std::uint32_t team, std::weak_ptr<Standing> standing,
-        std::shared_ptr<const Setup> parent = nullptr);
-  ~Setup();
-  Setup(const Setup&) = delete;
-  Setup& operator=(const Setup&) = delete;
+  TeamControl(std::shared_ptr<RankContext> process, std::uint32_t team,
+              std::weak_ptr<Standing> standing,
+              std::shared_ptr<const TeamControl> parent = nullptr);
+  ~TeamControl();
+  TeamControl(const TeamControl&) = delete;
+  TeamControl& operator=(const TeamControl&) = delete;
 
   [[nodiscard]] TeamContext& team() { return team_; }
   [[nodiscard]] const TeamContext& team() const { return team_; }
@@ -66,9 +67,10 @@ class Setup {
                                                const std::optional<Error>& local);
   [[nodiscard]] Result<void> release(Allocation::Kind kind, std::uint64_t offset);
 
-  // Makes brought memory reachable by all; returns its segment. And lets go of it.
-  [[nodiscard]] Result<std::uint32_t> bring(const Bring& bring, const std::string& what,
-                                            const std::optional<Error>& local);
+  // Makes registered memory reachable by all; returns its segment. And lets go of it.
+  [[nodiscard]] Result<std::uint32_t> register_memory(const Registration& memory,
+                                                      const std::string& what,
+                                                      const std::optional<Error>& local);
   [[nodiscard]] Result<void> release_segment(std::uint32_t segment);
 
   // Gives back all that the team has, its own record too; nothing works afterwards. Collective, but
@@ -98,13 +100,13 @@ class Setup {
   [[nodiscard]] std::optional<Error> objection(const std::string& what, std::uint32_t number) const;
   [[nodiscard]] Result<std::uint64_t> reserve(const Allocation& allocation);
   void clear(const Allocation& allocation, std::uint32_t job_rank) const;
-  void give_back(const Allocation& allocation, std::uint64_t offset);
+  void release(const Allocation& allocation, std::uint64_t offset);
   void let_go(TeamRecord::LetGo how);
   void note_let_go(TeamRecord::LetGo how);
   [[nodiscard]] std::optional<Error> commit(const Allocation& allocation, std::uint64_t offset);
 
   std::weak_ptr<Standing> standing_;
-  std::shared_ptr<const Setup> parent_;
+  std::shared_ptr<const TeamControl> parent_;
   TeamContext team_;
   LaneWatch watch_;
   CallClock call_;

@@ -1,4 +1,4 @@
-#include "fabric/gpu/board.hpp"
+#include "fabric/gpu/failure_log.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -8,23 +8,23 @@
 #include <cerrno>
 #include <cstring>
 
+#include "fabric/gpu/bootstrap_calls.hpp"
 #include "fabric/gpu/cuda_calls.hpp"
-#include "fabric/gpu/mesh_calls.hpp"
 
 namespace muster::gpu {
 
-struct Board::Layout {
+struct FailureLog::Layout {
   alignas(64) std::uint32_t stop;
   alignas(64) ErrorRecord records[1];  // one for each rank
 };
 
-std::size_t Board::bytes_for(std::uint32_t ranks) {
+std::size_t FailureLog::bytes_for(std::uint32_t ranks) {
   const std::size_t bytes = sizeof(Layout) + ranks * sizeof(ErrorRecord);
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return (bytes + page - 1) / page * page;
 }
 
-Board::Board(std::uint32_t ranks) : ranks_(ranks) {
+FailureLog::FailureLog(std::uint32_t ranks) : ranks_(ranks) {
   void* memory = nullptr;
   must(cudaHostAlloc(&memory, bytes_for(ranks), cudaHostAllocPortable | cudaHostAllocMapped),
        "allocating host memory for reports");
@@ -41,17 +41,17 @@ namespace {
   throw Failure(Error{ErrorCode::system, fmt::format("{}: {}", doing, std::strerror(errno))});
 }
 
-// Anonymous memory that process 0 makes and the others get through the mesh.
-void* map_common(std::size_t bytes, const Mesh& mesh) {
+// Anonymous memory that process 0 makes and the others get through the bootstrap.
+void* map_common(std::size_t bytes, const Bootstrap& bootstrap) {
   int descriptor = -1;
-  if (mesh.process == 0) {
+  if (bootstrap.process == 0) {
     descriptor = memfd_create("muster-reports", MFD_CLOEXEC);
     if (descriptor < 0 || ftruncate(descriptor, static_cast<off_t>(bytes)) != 0)
       fail("making memory for reports");
-    for (std::uint32_t other = 1; other < mesh.processes(); ++other)
-      send_descriptor(mesh, other, descriptor);
+    for (std::uint32_t other = 1; other < bootstrap.processes(); ++other)
+      send_descriptor(bootstrap, other, descriptor);
   } else {
-    descriptor = receive_descriptor(mesh, 0);
+    descriptor = receive_descriptor(bootstrap, 0);
   }
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   close(descriptor);
@@ -62,8 +62,9 @@ void* map_common(std::size_t bytes, const Mesh& mesh) {
 
 }  // namespace
 
-Board::Board(std::uint32_t ranks, const Mesh& mesh) : ranks_(ranks), mapped_(true) {
-  void* const memory = map_common(bytes_for(ranks), mesh);
+FailureLog::FailureLog(std::uint32_t ranks, const Bootstrap& bootstrap)
+    : ranks_(ranks), mapped_(true) {
+  void* const memory = map_common(bytes_for(ranks), bootstrap);
   layout_ = static_cast<Layout*>(memory);
   must(
       cudaHostRegister(memory, bytes_for(ranks), cudaHostRegisterPortable | cudaHostRegisterMapped),
@@ -73,7 +74,7 @@ Board::Board(std::uint32_t ranks, const Mesh& mesh) : ranks_(ranks), mapped_(tru
   in_kernels_ = static_cast<std::byte*>(seen);
 }
 
-Board::~Board() {
+FailureLog::~FailureLog() {
   if (mapped_) {
     (void)cudaHostUnregister(layout_);
     munmap(layout_, bytes_for(ranks_));
@@ -82,25 +83,25 @@ Board::~Board() {
   }
 }
 
-std::uint32_t* Board::stop_in_kernels() const {
+std::uint32_t* FailureLog::stop_in_kernels() const {
   return reinterpret_cast<std::uint32_t*>(in_kernels_ + offsetof(Layout, stop));
 }
 
-ErrorRecord* Board::records_in_kernels() const {
+ErrorRecord* FailureLog::records_in_kernels() const {
   return reinterpret_cast<ErrorRecord*>(in_kernels_ + offsetof(Layout, records));
 }
 
 // Relaxed: nothing but itself is learned from the word. Kernels poll it in Watch::look.
-WaitStatus Board::stop() const {
+WaitStatus FailureLog::stop() const {
   return WaitStatus{std::atomic_ref(layout_->stop).load(std::memory_order_relaxed)};
 }
 
-void Board::set_stop(WaitStatus status) {
+void FailureLog::set_stop(WaitStatus status) {
   std::atomic_ref(layout_->stop)
       .store(static_cast<std::uint32_t>(status), std::memory_order_relaxed);
 }
 
-std::optional<ErrorRecord> Board::first_failure() const {
+std::optional<ErrorRecord> FailureLog::first_failure() const {
   std::optional<ErrorRecord> first;
   const auto rank_of = [](const ErrorRecord& record) {
     return record.status == static_cast<std::uint32_t>(WaitStatus::aborted) ? 1 : 0;
@@ -116,7 +117,7 @@ std::optional<ErrorRecord> Board::first_failure() const {
   return first;
 }
 
-void Board::clear() {
+void FailureLog::clear() {
   std::memset(layout_->records, 0, ranks_ * sizeof(ErrorRecord));
   set_stop(WaitStatus::ok);
 }

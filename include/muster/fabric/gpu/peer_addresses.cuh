@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "muster/fabric/gpu/check.cuh"
+#include "muster/fabric/gpu/coordinates.cuh"
 #include "muster/fabric/gpu/handle.hpp"
-#include "muster/fabric/gpu/seat.cuh"
 #include "muster/fabric/gpu/tile.cuh"
 #include "muster/types.hpp"
 
@@ -16,26 +16,26 @@ namespace muster::gpu::detail {
 // What a lane does around a wait, its peers wait for: so what is rare is out of line, and checks
 // are not even in the kernel unless it is compiled with them.
 template <Ranks team, bool checks>
-class Reach {
+class PeerAddresses {
  public:
-  // `seated`: the team has the seat.
+  // `within`: the team has such a rank and lane.
   template <class Coop>
-  MUSTER_FN Reach(const Handle& handle, Seat seat, bool seated, const Coop& coop)
+  MUSTER_FN PeerAddresses(const Handle& handle, LaneCoordinates at, bool within, const Coop& coop)
       : handle_(handle),
         ranks_(handle.ranks),
-        rank_(seat.rank.value),
-        lane_(seat.lane.value),
-        lanes_(seat.lanes),
+        rank_(at.rank.value),
+        lane_(at.lane.value),
+        lanes_(at.lanes),
         checked_(checks && handle.verify != 0) {
     // More lanes than the rows were made for would deposit into other rows, more ranks than the
     // handle has addresses of anywhere. No path leads back from a refusal: what every kernel begins
     // with counts, and where paths join again the compiler gives up what it knows of the rank, that
     // it is the same in all threads.
     constexpr std::uint32_t most = team == Ranks::few ? near_ranks : ~0U;
-    if (lanes_ <= handle.max_lanes && ranks_ <= most && seated) [[likely]]
+    if (lanes_ <= handle.max_lanes && ranks_ <= most && within) [[likely]]
       if (fits(handle, coop)) [[likely]]
         return;
-    settle(refuse_launch(handle, seat, most, coop));
+    settle(refuse_launch(handle, at, most, coop));
     checked_ = checks;  // on a host the thread goes on, and does no harm
     end_kernel<checks>();
   }
