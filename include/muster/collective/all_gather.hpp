@@ -38,23 +38,34 @@ class AllGather {
       return WaitStatus::invalid;
     detail::describe_collective<T>(fabric, "AllGather", stage_.rows(), 0, count);
     const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
-    auto tile = fabric.template tile<T, 1, C>();
+    return detail::with_tile<T, C>(mine.count, [&](auto width) {
+      return gather<width()>(fabric, detail::as_run(to), detail::as_run(from), count, mine);
+    });
+  }
+
+ private:
+  template <std::int64_t width, class F, class To, class From>
+  MUSTER_FN WaitStatus gather(F& fabric, To to, From from, std::int64_t count, Share mine) const {
+    auto tile = fabric.template tile<T, 1, width>();
     auto rounds = stage_.rounds(fabric);
     detail::each_piece(mine.count, stage_.elements(), [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      detail::show<C>(fabric, rounds, tile, detail::as_run(from), start, piece, 0);
+      detail::each_tile<width>(piece, [&](std::int64_t at, std::int64_t length) {
+        fabric.load(tile, from, detail::run_box(start + at, length));
+        rounds.write(tile, at, length);
+        fabric.store(tile, to, detail::run_box(fabric.rank().value * count + start + at, length));
+      });
       if (rounds.meet() != WaitStatus::ok) return false;
-      for (std::uint32_t step = 0; step < fabric.size(); ++step) {
+      for (std::uint32_t step = 1; step < fabric.size(); ++step) {
         const Rank owner = right_of(fabric, step);
-        detail::collect<C>(fabric, rounds, tile, owner, 0, detail::as_run(to),
-                           owner.value * count + start, piece);
+        detail::collect<width>(fabric, rounds, tile, owner, 0, to, owner.value * count + start,
+                               piece);
       }
       return true;
     });
     return rounds.end();
   }
 
- private:
   Stage<T> stage_;
 };
 

@@ -6,6 +6,7 @@
 #include "muster/collective/call.hpp"
 #include "muster/collective/ring.hpp"
 #include "muster/collective/stage.hpp"
+#include "muster/collective/sums.hpp"
 #include "muster/fabric.hpp"
 
 namespace muster {
@@ -70,7 +71,10 @@ class AllReduce {
       case Algorithm::ring:
         return ring(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
       case Algorithm::one_shot:
-        return one_shot(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
+        return detail::with_tile<T, C>(mine.count, [&](auto width) {
+          return one_shot<width()>(fabric, detail::as_run(to), detail::as_run(from), mine, count,
+                                   op);
+        });
       case Algorithm::direct:
         if constexpr (on_windows)
           return direct(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
@@ -90,60 +94,73 @@ class AllReduce {
   // Not measured yet: one round less against (P-2)/P of the bytes.
   static constexpr std::uint64_t one_shot_bytes = 16384;
 
-  template <Fabric F, class To, class From, class Op>
+  // `width`: elements of a tile.
+  template <std::int64_t width, Fabric F, class To, class From, class Op>
   MUSTER_FN WaitStatus one_shot(F& fabric, To to, From from, Share mine, std::int64_t count,
                                 Op op) const {
     detail::describe_collective<T>(fabric, "AllReduce one_shot", stage_.rows(),
                                    detail::operator_code(op), count);
-    auto tile = fabric.template tile<T, 1, C>();
-    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    detail::Sums<T, width, F> sums(fabric);
     auto rounds = stage_.rounds(fabric);
     detail::each_piece(mine.count, stage_.elements(), [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      detail::show<C>(fabric, rounds, tile, from, start, piece, 0);
+      detail::show<width>(fabric, rounds, sums.tile(), from, start, piece, 0);
       if (rounds.meet() != WaitStatus::ok) return false;
-      detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
-        detail::reduce_in_order(fabric.size(), sums, tile, op,
-                                [&](Rank rank) { rounds.read(tile, rank, at, length); });
-        tile.assign(sums);
-        fabric.store(tile, to, detail::run_box(start + at, length));
+      detail::each_tile<width>(piece, [&](std::int64_t at, std::int64_t length) {
+        const Box box = detail::run_box(start + at, length);
+        fabric.store(reduce(fabric, rounds, sums, op, from, box, at), to, box);
       });
       return true;
     });
     return rounds.end();
   }
 
+  // What a rank reduces itself it need not show: neither its own elements, which nobody else reads,
+  // nor to itself what has become of them.
   template <Fabric F, class To, class From, class Op>
   MUSTER_FN WaitStatus two_phase(F& fabric, To to, From from, Share mine, std::int64_t count,
                                  Op op) const {
     detail::describe_collective<T>(fabric, "AllReduce two_phase", stage_.rows(),
                                    detail::operator_code(op), count);
     const std::uint32_t ranks = fabric.size();
-    auto tile = fabric.template tile<T, 1, C>();
-    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    detail::Sums<T, C, F> sums(fabric);
     auto rounds = stage_.rounds(fabric);
     detail::each_piece(mine.count, stage_.elements(), [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      detail::show<C>(fabric, rounds, tile, from, start, piece, 0);
-      if (rounds.meet() != WaitStatus::ok) return false;
       const Share part = share_of<T>(piece, fabric.rank().value, ranks);
+      detail::show<C>(fabric, rounds, sums.tile(), from, start, part.first, 0);
+      detail::show<C>(fabric, rounds, sums.tile(), from, start + part.end(), piece - part.end(),
+                      part.end());
+      if (rounds.meet() != WaitStatus::ok) return false;
       detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
-        detail::reduce_in_order(ranks, sums, tile, op, [&](Rank rank) {
-          rounds.read(tile, rank, part.first + at, length);
-        });
-        tile.assign(sums);
-        rounds.write(tile, part.first + at, length);
+        const Box box = detail::run_box(start + part.first + at, length);
+        auto& total = reduce(fabric, rounds, sums, op, from, box, part.first + at);
+        fabric.store(total, to, box);
+        rounds.write(total, part.first + at, length);
       });
       if (rounds.meet() != WaitStatus::ok) return false;
-      for (std::uint32_t step = 0; step < ranks; ++step) {
+      for (std::uint32_t step = 1; step < ranks; ++step) {
         const Rank owner = right_of(fabric, step);
         const Share theirs = share_of<T>(piece, owner.value, ranks);
-        detail::collect<C>(fabric, rounds, tile, owner, theirs.first, to, start + theirs.first,
-                           theirs.count);
+        detail::collect<C>(fabric, rounds, sums.tile(), owner, theirs.first, to,
+                           start + theirs.first, theirs.count);
       }
       return true;
     });
     return rounds.end();
+  }
+
+  // The tile of the operator over the own elements, at `box` of `from`, and what the others have
+  // shown at stage_at.
+  template <class F, class Rounds, class Sums, class Op, class From>
+  MUSTER_FN static auto& reduce(F& fabric, Rounds& rounds, Sums& sums, Op op, From from, Box box,
+                                std::int64_t stage_at) {
+    return sums.over_ranks(fabric.size(), op, [&](Rank rank, auto& tile) {
+      if (rank == fabric.rank())
+        fabric.load(tile, from, box);
+      else
+        rounds.read(tile, rank, stage_at, box.cols);
+    });
   }
 
   // Everybody reduces its share where it lies and stores it to everybody. In place is sound: a
@@ -154,18 +171,16 @@ class AllReduce {
     detail::describe_collective<T>(fabric, "AllReduce direct", stage_.rows(),
                                    detail::operator_code(op), count);
     const std::uint32_t ranks = fabric.size();
-    auto tile = fabric.template tile<T, 1, C>();
-    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    detail::Sums<T, C, F> sums(fabric);
     auto rounds = stage_.rounds(fabric);
     if (rounds.meet() == WaitStatus::ok) {
       const Share part = share_of<T>(mine.count, fabric.rank().value, ranks);
       detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
         const Box box = detail::run_box(mine.first + part.first + at, length);
-        detail::reduce_in_order(ranks, sums, tile, op,
-                                [&](Rank rank) { fabric.remote_load(tile, from, rank, box); });
-        tile.assign(sums);
+        auto& total = sums.over_ranks(
+            ranks, op, [&](Rank rank, auto& tile) { fabric.remote_load(tile, from, rank, box); });
         for (std::uint32_t step = 0; step < ranks; ++step)
-          fabric.remote_store(tile, to, right_of(fabric, step), box);
+          fabric.remote_store(total, to, right_of(fabric, step), box);
       });
       (void)rounds.meet();
     }

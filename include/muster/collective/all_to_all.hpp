@@ -39,24 +39,37 @@ class AllToAll {
       return WaitStatus::invalid;
     detail::describe_collective<T>(fabric, "AllToAll", stage_.rows(), 0, count);
     const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
-    auto tile = fabric.template tile<T, 1, C>();
+    return detail::with_tile<T, C>(mine.count, [&](auto width) {
+      return exchange<width()>(fabric, detail::as_run(to), detail::as_run(from), count, mine);
+    });
+  }
+
+ private:
+  template <std::int64_t width, class F, class To, class From>
+  MUSTER_FN WaitStatus exchange(F& fabric, To to, From from, std::int64_t count, Share mine) const {
+    auto tile = fabric.template tile<T, 1, width>();
     auto rounds = stage_.rounds(fabric);
+    const std::uint32_t me = fabric.rank().value;
     const std::int64_t most = stage_.elements() / fabric.size();
     detail::each_piece(mine.count, most, [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      detail::show_parts<C>(fabric, rounds, tile, detail::as_run(from), count, start, piece, most);
+      detail::show_parts<width>(fabric, rounds, tile, from, count, start, piece, most);
+      detail::each_tile<width>(piece, [&](std::int64_t at, std::int64_t length) {
+        const Box own = detail::run_box(me * count + start + at, length);
+        fabric.load(tile, from, own);
+        fabric.store(tile, to, own);
+      });
       if (rounds.meet() != WaitStatus::ok) return false;
-      for (std::uint32_t step = 0; step < fabric.size(); ++step) {
+      for (std::uint32_t step = 1; step < fabric.size(); ++step) {
         const Rank source = right_of(fabric, step);
-        detail::collect<C>(fabric, rounds, tile, source, fabric.rank().value * most,
-                           detail::as_run(to), source.value * count + start, piece);
+        detail::collect<width>(fabric, rounds, tile, source, me * most, to,
+                               source.value * count + start, piece);
       }
       return true;
     });
     return rounds.end();
   }
 
- private:
   Stage<T> stage_;
 };
 

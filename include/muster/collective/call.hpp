@@ -27,6 +27,16 @@ inline constexpr std::int64_t collective_tile = sizeof(T) < 4096
                                                     ? static_cast<std::int64_t>(4096 / sizeof(T))
                                                     : 1;
 
+// act(width) with the elements of the tile, an integral_constant, that suits runs of `count`: a
+// short one where they fit it, for what a tile holds beyond its run costs as much as the run.
+template <class T, std::int64_t C, class Act>
+MUSTER_FN auto with_tile(std::int64_t count, Act&& act) {
+  constexpr std::int64_t narrow = sizeof(T) < 256 ? 256 / static_cast<std::int64_t>(sizeof(T)) : 1;
+  if constexpr (narrow < C)
+    if (count <= narrow) return act(std::integral_constant<std::int64_t, narrow>{});
+  return act(std::integral_constant<std::int64_t, C>{});
+}
+
 // The option, as it is meant.
 template <class T>
 [[nodiscard]] std::int64_t chunk_of(std::int64_t chunk) {
@@ -161,25 +171,14 @@ MUSTER_FN void collect(F& fabric, Rounds& rounds, Tile& tile, Rank owner, std::i
   });
 }
 
-// Shows `piece` elements from `start` on of each rank's `count` in `from`; those for rank r lie at
-// r * most of the stage.
+// Shows `piece` elements from `start` on of each other rank's `count` in `from`; those for rank r
+// lie at r * most of the stage.
 template <std::int64_t C, class F, class Rounds, class Tile, class From>
 MUSTER_FN void show_parts(F& fabric, Rounds& rounds, Tile& tile, From from, std::int64_t count,
                           std::int64_t start, std::int64_t piece, std::int64_t most) {
   for (std::uint32_t rank = 0; rank < fabric.size(); ++rank)
-    show<C>(fabric, rounds, tile, from, rank * count + start, piece, rank * most);
-}
-
-// sums = the operator over all ranks' elements, in the order of the ranks: the same bits on every
-// rank. read(rank) reads those of one into `theirs`.
-template <class Sums, class Tile, class Op, class Read>
-MUSTER_FN void reduce_in_order(std::uint32_t ranks, Sums& sums, Tile& theirs, Op op, Read&& read) {
-  read(Rank{0});
-  sums.assign(theirs);
-  for (std::uint32_t rank = 1; rank < ranks; ++rank) {
-    read(Rank{rank});
-    sums.combine(theirs, op);
-  }
+    if (Rank{rank} != fabric.rank())
+      show<C>(fabric, rounds, tile, from, rank * count + start, piece, rank * most);
 }
 
 }  // namespace detail

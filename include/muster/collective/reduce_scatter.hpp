@@ -5,6 +5,7 @@
 
 #include "muster/collective/call.hpp"
 #include "muster/collective/stage.hpp"
+#include "muster/collective/sums.hpp"
 #include "muster/fabric.hpp"
 
 namespace muster {
@@ -40,27 +41,37 @@ class ReduceScatter {
     detail::describe_collective<T>(fabric, "ReduceScatter", stage_.rows(),
                                    detail::operator_code(op), count);
     const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
-    auto tile = fabric.template tile<T, 1, C>();
-    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    return detail::with_tile<T, C>(mine.count, [&](auto width) {
+      return reduce<width()>(fabric, detail::as_run(to), detail::as_run(from), count, mine, op);
+    });
+  }
+
+ private:
+  // What a rank reduces itself it need not show: nobody else reads it.
+  template <std::int64_t width, class F, class To, class From, class Op>
+  MUSTER_FN WaitStatus reduce(F& fabric, To to, From from, std::int64_t count, Share mine,
+                              Op op) const {
+    detail::Sums<T, width, F> sums(fabric);
     auto rounds = stage_.rounds(fabric);
     const std::int64_t most = stage_.elements() / fabric.size();
     detail::each_piece(mine.count, most, [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      detail::show_parts<C>(fabric, rounds, tile, detail::as_run(from), count, start, piece, most);
+      detail::show_parts<width>(fabric, rounds, sums.tile(), from, count, start, piece, most);
       if (rounds.meet() != WaitStatus::ok) return false;
-      detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
-        detail::reduce_in_order(fabric.size(), sums, tile, op, [&](Rank rank) {
-          rounds.read(tile, rank, fabric.rank().value * most + at, length);
+      detail::each_tile<width>(piece, [&](std::int64_t at, std::int64_t length) {
+        auto& total = sums.over_ranks(fabric.size(), op, [&](Rank rank, auto& tile) {
+          if (rank == fabric.rank())
+            fabric.load(tile, from, detail::run_box(rank.value * count + start + at, length));
+          else
+            rounds.read(tile, rank, fabric.rank().value * most + at, length);
         });
-        tile.assign(sums);
-        fabric.store(tile, detail::as_run(to), detail::run_box(start + at, length));
+        fabric.store(total, to, detail::run_box(start + at, length));
       });
       return true;
     });
     return rounds.end();
   }
 
- private:
   Stage<T> stage_;
 };
 

@@ -8,6 +8,7 @@
 #include <new>
 #include <type_traits>
 
+#include "muster/fabric/host/tile_blocks.hpp"
 #include "muster/reduce.hpp"
 #include "muster/types.hpp"
 
@@ -32,7 +33,7 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C>> {
     return size;
   }();
 
-  Tile() : elements_(new (std::align_val_t{alignment}) T[R * C]()) {}
+  Tile() : elements_(new (Blocks::take()) T[R * C]()) {}
 
   template <class Visit>
   void each(Visit&& visit) {
@@ -83,10 +84,11 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C>> {
 
   // A tile begins on a cache line: copies of whole lines then touch no more lines than they hold.
   static constexpr std::size_t alignment = alignof(T) < 64 ? 64 : alignof(T);
+  using Blocks = detail::TileBlocks<sizeof(T) * R * C, alignment>;
   struct Free {
     void operator()(T* elements) const {
       static_assert(std::is_trivially_destructible_v<T>);
-      ::operator delete[](elements, std::align_val_t{alignment});
+      Blocks::give(elements);
     }
   };
   std::unique_ptr<T[], Free> elements_;
