@@ -18,12 +18,14 @@ enum class As : std::uint8_t { processes, threads, gpus };
 struct Request {
   std::uint32_t ranks = 2;
   As as = As::processes;
-  std::uint64_t bytes = 0;           // of a message, in topics that have sizes
-  std::string variant{};             // in topics that have variants
-  std::vector<std::string> peers{};  // the groups of the peers to measure; the rest is not run
-  std::uint64_t calls = 0;           // in one timed block; 0: so many that a block takes `block`
-  std::uint32_t repeat = 5;          // timed blocks in one run; at most max_blocks
-  std::uint32_t rounds = 9;          // each runs every contender once
+  std::uint64_t bytes = 0;                // of a message, in topics that have sizes
+  std::string variant{};                  // in topics that have variants
+  std::vector<std::string> peers{};       // the groups of the peers to measure; the rest is not run
+  std::vector<std::string> mpis{};        // where MPIs lie; empty: the one on the PATH
+  std::vector<std::string> algorithms{};  // of a topic that has some; the rest is not run
+  std::uint64_t calls = 0;   // in one timed block; 0: so many that a block takes `block`
+  std::uint32_t repeat = 5;  // timed blocks in one run; at most max_blocks
+  std::uint32_t rounds = 9;  // each runs every contender once
   std::chrono::nanoseconds block = std::chrono::milliseconds{20};
   std::chrono::milliseconds limit{60'000};  // for one run of one contender
 };
@@ -53,7 +55,8 @@ using Blocks = std::vector<double>;
 
 struct Contender {
   std::string name;
-  std::string group{};  // what --peer calls it; empty where it is no peer
+  std::string group{};      // what --peer calls it; empty where it is no peer
+  std::string algorithm{};  // what --algorithm calls it; empty where the topic has none
   Role role = Role::muster;
   As as = As::processes;
   std::string why_not{};  // not empty: it cannot run here, and this says why
@@ -73,6 +76,7 @@ struct Topic {
   std::uint64_t size_step = 4;            // --sizes are multiples of this,
   std::uint64_t most_size = 1ULL << 30U;  // and none is larger
   std::vector<std::string> variants{};    // a table each, of each size; empty: one
+  std::vector<std::string> algorithms{};  // every one that --algorithm may name
   std::chrono::nanoseconds block = std::chrono::milliseconds{20};  // without --calls
   bool fixed_ranks = false;  // it has its own number of ranks, which are not threads
   // What it runs on where that is not the cores: "2 x NVIDIA H200". An error with the code
@@ -80,7 +84,7 @@ struct Topic {
   std::function<Result<std::string>()> devices{};
 };
 
-// The topic's contenders, without the peers that the request does not name.
+// The topic's contenders, without the peers and the algorithms that the request does not name.
 [[nodiscard]] std::vector<Contender> contenders_of(const Topic& topic, const Request& request);
 
 // Every topic of this build. A new one is added here and nowhere else (topics.cpp).

@@ -22,10 +22,12 @@ const std::vector<Topic>& topics() {
 
 std::vector<Contender> contenders_of(const Topic& topic, const Request& request) {
   std::vector<Contender> all = topic.contenders(request);
+  const auto lacks = [](const std::vector<std::string>& wanted, const std::string& name) {
+    return std::find(wanted.begin(), wanted.end(), name) == wanted.end();
+  };
   std::erase_if(all, [&](const Contender& one) {
-    const auto& wanted = request.peers;
-    return one.role == Role::peer &&
-           std::find(wanted.begin(), wanted.end(), one.group) == wanted.end();
+    return (one.role == Role::peer && lacks(request.peers, one.group)) ||
+           (!one.algorithm.empty() && lacks(request.algorithms, one.algorithm));
   });
   return all;
 }

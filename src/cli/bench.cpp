@@ -76,6 +76,20 @@ void check_peers(const bench::Topic& topic, const std::vector<std::string>& want
   }
 }
 
+// Empty, or "all": every one that the topic has.
+std::vector<std::string> algorithms_of(const bench::Topic& topic,
+                                       const std::vector<std::string>& wanted) {
+  const std::vector<std::string>& there = topic.algorithms;
+  if (wanted.empty() || wanted == std::vector<std::string>{"all"}) return there;
+  for (const std::string& name : wanted) {
+    if (std::find(there.begin(), there.end(), name) != there.end()) continue;
+    throw CLI::ValidationError(
+        "--algorithm", fmt::format("{} has no algorithm '{}'; it has all, {}", name_of(topic), name,
+                                   fmt::join(there, ", ")));
+  }
+  return wanted;
+}
+
 Sizes sizes_of(const bench::Topic& topic, const std::vector<std::string>& typed) {
   if (typed.empty()) return topic.sizes;
   if (topic.sizes.empty())
@@ -100,6 +114,7 @@ BenchOptions options_for(const bench::Topic& topic, const CLI::App& verb, const 
   request.block = topic.block;
   if (!is_given(verb, "--peer")) request.peers = topic.peers;
   check_peers(topic, request.peers);
+  request.algorithms = algorithms_of(topic, request.algorithms);
   options.sizes = sizes_of(topic, typed.sizes);
   return options;
 }
@@ -129,6 +144,31 @@ std::string peers_help(const std::vector<bench::Topic>& topics) {
   return text;
 }
 
+// What only some topics have is there if one of them has it, whatever its fabric.
+void add_algorithms(CLI::App& verb, const std::vector<bench::Topic>& topics, Typed& typed) {
+  std::set<std::string> names;
+  for (const bench::Topic& topic : topics)
+    names.insert(topic.algorithms.begin(), topic.algorithms.end());
+  if (names.empty()) return;
+  verb.add_option("--algorithm", typed.options.request.algorithms,
+                  fmt::format("Which of its algorithms, by commas: all (the default), {}",
+                              fmt::join(names, ", ")))
+      ->delimiter(',');
+}
+
+void add_mpis(CLI::App& verb, const std::vector<bench::Topic>& topics, Typed& typed) {
+  const auto has_mpi = [](const bench::Topic& topic) {
+    return std::find(topic.peers.begin(), topic.peers.end(), "mpi") != topic.peers.end();
+  };
+  if (std::none_of(topics.begin(), topics.end(), has_mpi)) return;
+  verb.add_option("--mpi", typed.options.request.mpis,
+                  "Where an MPI lies, with bin/mpirun and bin/muster-peer-mpi; once for each. "
+                  "bench/peers/mpis.sh makes some (default: the one on the PATH)")
+      ->type_name("DIR")
+      ->allow_extra_args(false)
+      ->check(CLI::ExistingDirectory);
+}
+
 // Where and over what it is measured: what only some fabrics have is there if one has it.
 void add_scope(CLI::App& verb, const std::vector<bench::Topic>& topics, Typed& typed) {
   const auto has_ranks = [](const bench::Topic& topic) { return !topic.fixed_ranks; };
@@ -144,6 +184,8 @@ void add_scope(CLI::App& verb, const std::vector<bench::Topic>& topics, Typed& t
   if (std::any_of(topics.begin(), topics.end(), has_sizes))
     verb.add_option("--sizes", typed.sizes, sizes_help(topics))->delimiter(',');
   verb.add_option("--peer", typed.options.request.peers, peers_help(topics))->delimiter(',');
+  add_mpis(verb, topics, typed);
+  add_algorithms(verb, topics, typed);
 }
 
 void add_options(CLI::App& verb, const std::vector<bench::Topic>& topics, Typed& typed) {

@@ -8,8 +8,8 @@ namespace muster::bench {
 
 namespace {
 
-std::vector<Contender> mpi_barriers(const Request&) {
-  return {mpi_contender("MPI_Barrier", "barrier", 0)};
+std::vector<Contender> mpi_barriers(const Request& request) {
+  return mpi_contenders(request, "MPI_Barrier", "barrier", 0);
 }
 
 std::vector<Contender> barriers(const Request& request) {

@@ -22,33 +22,37 @@ Topic topic(std::string name, std::string summary, std::function<List(const Requ
                .sizes = {4, 64, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216}};
 }
 
+Topic all_reduce_topic() {
+  Topic all_reduce =
+      topic("all_reduce", "Sums of floats over all ranks by each algorithm, beside MPI_Allreduce",
+            [](const Request& r) {
+              return beside_mpi(r, muster_all_reduce(r), "MPI_Allreduce", "allreduce", r.bytes);
+            });
+  all_reduce.algorithms = {"automatic", "one_shot", "two_phase", "ring", "direct"};
+  return all_reduce;
+}
+
 }  // namespace
 
 std::vector<Topic> host_collectives() {
   return {
-      topic("all_reduce", "Sums of floats over all ranks by each algorithm, beside MPI_Allreduce",
-            [](const Request& r) {
-              List all = muster_all_reduce(r);
-              all.push_back(mpi_contender("MPI_Allreduce", "allreduce", r.bytes));
-              return all;
-            }),
+      all_reduce_topic(),
       topic("reduce_scatter", "A part of the sums to each rank, beside MPI_Reduce_scatter_block",
             [](const Request& r) {
-              return List{muster_reduce_scatter(r),
-                          mpi_contender("MPI_Reduce_scatter_block", "reduce_scatter", r.bytes)};
+              return beside_mpi(r, {muster_reduce_scatter(r)}, "MPI_Reduce_scatter_block",
+                                "reduce_scatter", r.bytes);
             }),
-      topic(
-          "all_gather", "What all ranks have, to each, beside MPI_Allgather",
-          [](const Request& r) {
-            return List{muster_all_gather(r), mpi_contender("MPI_Allgather", "allgather", r.bytes)};
-          }),
+      topic("all_gather", "What all ranks have, to each, beside MPI_Allgather",
+            [](const Request& r) {
+              return beside_mpi(r, {muster_all_gather(r)}, "MPI_Allgather", "allgather", r.bytes);
+            }),
       topic("broadcast", "What rank 0 has, to each, beside MPI_Bcast",
             [](const Request& r) {
-              return List{muster_broadcast(r), mpi_contender("MPI_Bcast", "bcast", r.bytes)};
+              return beside_mpi(r, {muster_broadcast(r)}, "MPI_Bcast", "bcast", r.bytes);
             }),
       topic("all_to_all", "A part of each rank's to each, beside MPI_Alltoall",
             [](const Request& r) {
-              return List{muster_all_to_all(r), mpi_contender("MPI_Alltoall", "alltoall", r.bytes)};
+              return beside_mpi(r, {muster_all_to_all(r)}, "MPI_Alltoall", "alltoall", r.bytes);
             }),
   };
 }

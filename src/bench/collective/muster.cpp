@@ -48,22 +48,26 @@ Contender on_memory(const char* name, const Request& request, std::int64_t to_pa
 }
 
 Contender all_reduce_on_memory(const char* name, const Request& request, Algorithm algorithm) {
-  return on_memory(
+  Contender contender = on_memory(
       name, request, 1, 1,
       [algorithm](Team& team) { return AllReduce<float>(team, {.algorithm = algorithm}); },
       [](const auto& sum, auto& fabric, Buffers& buffers, std::int64_t count) {
         return sum.run(fabric, buffers.to(), buffers.from(), count);
       });
+  contender.algorithm = name;
+  return contender;
 }
 
 Contender all_reduce_on_windows(const char* name, const Request& request) {
-  return in_lane(name, request, [count = count_of(request)](Team& team) {
+  Contender contender = in_lane(name, request, [count = count_of(request)](Team& team) {
     const auto window = *team.window<float>({count});
     const AllReduce<float> sum(team, {.algorithm = Algorithm::direct});
     return [=](auto& fabric) {
       return [=, &fabric](std::uint32_t) { return sum.run(fabric, window, window, count); };
     };
   });
+  contender.algorithm = "direct";
+  return contender;
 }
 
 }  // namespace

@@ -26,21 +26,19 @@ Topic topic(std::string name, std::string unit, std::string summary, Sizes sizes
 }
 
 Topic put_topic(const Sizes& sizes) {
-  Topic put =
-      topic("put", "put", "put_signal and wait, beside memcpy and a flag, and MPI_Put", sizes,
-            [](const Request& r) {
-              return List{bare_put(r), muster_put(r),
-                          mpi_contender("MPI_Put, flush, flag", "put", r.bytes), ucx_put(r)};
-            });
+  Topic put = topic("put", "put", "put_signal and wait, beside memcpy and a flag, and MPI_Put",
+                    sizes, [](const Request& r) {
+                      return beside_mpi(r, {bare_put(r), muster_put(r), ucx_put(r)},
+                                        "MPI_Put, flush, flag", "put", r.bytes);
+                    });
   put.peers.emplace_back("ucx");
   return put;
 }
 
 List all_packets(const Request& request) {
-  List all = muster_packets(request);
-  all.push_back(mpi_contender("MPI_Put, flush, MPI_Barrier", "exchange_by_puts", request.bytes));
-  all.push_back(mpi_contender("MPI_Alltoall", "exchange_by_alltoall", request.bytes));
-  return all;
+  List all = beside_mpi(request, muster_packets(request), "MPI_Put, flush, MPI_Barrier",
+                        "exchange_by_puts", request.bytes);
+  return beside_mpi(request, std::move(all), "MPI_Alltoall", "exchange_by_alltoall", request.bytes);
 }
 
 }  // namespace
@@ -50,21 +48,21 @@ std::vector<Topic> host_transfers() {
   return {
       topic("notify", "notify", "A deposit and a wait, beside a bare store and MPI_Put", {},
             [](const Request& r) {
-              return List{bare_notify(r), muster_notify(r),
-                          mpi_contender("MPI_Put of a flag", "notify", 0)};
+              return beside_mpi(r, {bare_notify(r), muster_notify(r)}, "MPI_Put of a flag",
+                                "notify", 0);
             }),
       put_topic(wide),
       topic("get", "get", "notify, wait and get, beside a flag and memcpy, and MPI_Get", wide,
             [](const Request& r) {
-              return List{bare_get(r), muster_get(r),
-                          mpi_contender("flag, MPI_Get, flush", "get", r.bytes)};
+              return beside_mpi(r, {bare_get(r), muster_get(r)}, "flag, MPI_Get, flush", "get",
+                                r.bytes);
             }),
       topic("remote_add", "remote_add",
             "Atomic additions of int32, beside the same by hand and MPI_Accumulate",
             {8, 64, 512, 4096, 32768, 262144},
             [](const Request& r) {
-              return List{bare_add(r), muster_add(r),
-                          mpi_contender("MPI_Accumulate, flush, flag", "add", r.bytes)};
+              return beside_mpi(r, {bare_add(r), muster_add(r)}, "MPI_Accumulate, flush, flag",
+                                "add", r.bytes);
             }),
       topic("packet", "exchange",
             "Tiles in packets between all ranks, beside put and a barrier, and MPI",
