@@ -41,9 +41,9 @@ Mpi on_the_path() {
 }
 
 Mpi in_directory(const std::string& directory) {
-  const fs::path root = fs::absolute(directory).lexically_normal();
-  const fs::path bin = root / "bin";
-  Mpi mpi{.name = root.has_filename() ? root.filename() : root.parent_path().filename(),
+  const fs::path bin = (fs::absolute(directory) / "bin").lexically_normal();
+  const fs::path root = bin.parent_path();
+  Mpi mpi{.name = root.filename(),
           .root = root,
           .launcher = bin / "mpirun",
           .peer = bin / "muster-peer-mpi"};

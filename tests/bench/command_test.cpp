@@ -130,6 +130,70 @@ TEST(BenchBarrier, MpiRunsBesideMuster) {
   EXPECT_TRUE(has(ended.output, "best peer: MPI_Barrier")) << ended.output;
 }
 
+// A directory like that of an installed MPI, whose launcher writes down how it was called.
+class FakeMpi {
+ public:
+  explicit FakeMpi(const std::string& name)
+      : above_(std::filesystem::temp_directory_path() /
+               ("muster-bench-mpi-" + std::to_string(getpid()))),
+        root_(above_ / name) {
+    std::filesystem::create_directories(root_ / "bin");
+    program("muster-peer-mpi", "exit 1");
+    program("mpirun", "echo \"$I_MPI_ROOT $*\" >> " + (root_ / "calls").string() +
+                          "; echo block 5; echo block 7");
+  }
+  ~FakeMpi() { std::filesystem::remove_all(above_); }
+  void program(const std::string& name, const std::string& script) const {
+    const std::filesystem::path path = root_ / "bin" / name;
+    std::ofstream(path) << "#!/bin/sh\n" << script << '\n';
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+  void without(const std::string& name) const { std::filesystem::remove(root_ / "bin" / name); }
+  [[nodiscard]] std::string root() const { return root_.string(); }
+  [[nodiscard]] std::string calls() const {
+    std::ifstream file(root_ / "calls");
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  std::filesystem::path above_;
+  std::filesystem::path root_;
+};
+
+TEST(BenchMpi, EachThatIsNamedIsAPeer) {
+  const FakeMpi open("open");
+  open.program("ompi_info", "exit 0");
+  const FakeMpi other("other");
+  const Ended ended =
+      bench("barrier --peer mpi --mpi " + open.root() + " --mpi " + other.root() + "/ " + tiny);
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  for (const char* name : {"MPI_Barrier, open", "MPI_Barrier, other"})
+    EXPECT_TRUE(has(ended.output, name)) << ended.output;
+  EXPECT_FALSE(has(ended.output, "not measured: MPI")) << ended.output;
+  EXPECT_TRUE(has(open.calls(), " -n 2 --bind-to none --oversubscribe")) << open.calls();
+  EXPECT_TRUE(has(other.calls(), other.root() + " -n 2 " + other.root() + "/bin/muster-peer-mpi"))
+      << other.calls();
+}
+
+TEST(BenchMpi, WhatOneLacksIsSaid) {
+  const FakeMpi mpi("half");
+  mpi.without("muster-peer-mpi");
+  const Ended ended = bench("barrier --peer mpi --mpi " + mpi.root() + " " + tiny);
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  EXPECT_TRUE(has(ended.output, "not measured: MPI_Barrier, half: there is no program " +
+                                    mpi.root() + "/bin/muster-peer-mpi; bench/peers/mpis.sh"))
+      << ended.output;
+}
+
+TEST(BenchCollectives, OnlyTheAlgorithmsThatAreNamed) {
+  const Ended ended = bench("all_reduce --algorithm ring,direct --sizes 64 --mpi /tmp " + tiny);
+  EXPECT_EQ(ended.status, 0) << ended.output;
+  for (const char* name : {"\nring ", "\ndirect, in place on windows "})
+    EXPECT_TRUE(has(ended.output, name)) << ended.output;
+  for (const char* name : {"automatic", "one_shot", "two_phase"})
+    EXPECT_FALSE(has(ended.output, name)) << ended.output;
+}
+
 TEST(BenchTransfers, MpiRunsBesideMuster) {
 #if !defined(MUSTER_HAS_PEER_MPI)
   GTEST_SKIP() << "CMake found no MPI";
@@ -238,6 +302,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"packet --sizes 8:64:0", "factor of '8:64:0' is '0'"},
                     Wrong{"put --sizes", "--sizes"}, Wrong{"barrier --sizes 8", "--sizes"},
                     Wrong{"get --peer ucx", "ucx"},
+                    Wrong{"all_reduce --algorithm star",
+                          "no algorithm 'star'; it has all, automatic, one_shot"},
+                    Wrong{"put --algorithm ring", "--algorithm"},
+                    Wrong{"barrier --mpi /nonexistent", "/nonexistent"},
                     Wrong{"barrier -n 2,1 --rounds 1", "Value 1 not in range 2 to 1024"},
                     Wrong{"barrier --json /nonexistent/x.json", "/nonexistent/x.json"}));
 
