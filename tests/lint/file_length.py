@@ -16,7 +16,6 @@ LONG = {
     "include/muster/fabric.hpp",
     "include/muster/fabric/gpu/fabric.cuh",
     "include/muster/fabric/host.hpp",
-    "include/muster/fabric/model.hpp",
     "src/check/execution.hpp",
     "tests/check/findings_test.cpp",
     "tests/conformance/failure_report_test.cpp",
