@@ -139,6 +139,8 @@ const Kept barriers[] = {
     scoped_over_ranks<EpochBarrier>("epoch_scoped"),
     scoped_over_ranks<DisseminationBarrier>("dissemination_scoped"),
     scoped_over_ranks<CounterBarrier>("counter_scoped"),
+    scoped_over_ranks<CreditBarrier>("credit_scoped"),
+    scoped_over_ranks<FlipBarrier>("flip_scoped"),
     {"grid", [](model::Team& team) { goes_on<GridBarrier>(team, BarrierScope::rank); }, 1, 3},
     {"grid_scoped",
      [](model::Team& team) { goes_on_scoped<GridBarrier>(team, BarrierScope::rank); }, 1, 3},

@@ -229,6 +229,8 @@ std::vector<Case<Team>> barrier_lane_cases() {
       {"DisseminationWraps", dissemination_wraps<Team>, Sizes::all},
       {"EpochScopedLoops", scoped_loops<Team, EpochBarrier, 3>, Sizes::all},
       {"CounterScopedLoops", scoped_loops<Team, CounterBarrier, 3>, Sizes::all},
+      {"CreditScopedLoops", scoped_loops<Team, CreditBarrier, 3>, Sizes::all},
+      {"FlipScopedLoops", scoped_loops<Team, FlipBarrier, 3>, Sizes::all},
       {"DisseminationScopedLoops", scoped_loops<Team, DisseminationBarrier, 3>, Sizes::all},
       {"SystemScopedLoops", scoped_loops<Team, SystemBarrier, 3>, Sizes::all},
       {"BarrierScopedLoops", scoped_loops<Team, Barrier, 1>, Sizes::all_and_64},

@@ -15,6 +15,7 @@ template <class Barrier, std::size_t rows = 1>
 inline constexpr bool is_plain_rows = std::is_trivially_copyable_v<Barrier> &&
                                       sizeof(Barrier) == rows * sizeof(Rows);
 static_assert(is_plain_rows<EpochBarrier> && is_plain_rows<CounterBarrier>);
+static_assert(is_plain_rows<CreditBarrier> && is_plain_rows<FlipBarrier>);
 static_assert(is_plain_rows<DisseminationBarrier> && is_plain_rows<GridBarrier>);
 static_assert(is_plain_rows<SystemBarrier, 2>);
 
@@ -26,8 +27,8 @@ __global__ void sync_kernel(const __grid_constant__ gpu::Handle handle, Barrier 
   if (fabric.thread() == 0) *status = result;
 }
 
-template <class Coop>
-__global__ void scoped_kernel(const __grid_constant__ gpu::Handle handle, EpochBarrier barrier,
+template <class Barrier, class Coop>
+__global__ void scoped_kernel(const __grid_constant__ gpu::Handle handle, Barrier barrier,
                               int steps, WaitStatus* status) {
   gpu::Fabric<Coop> fabric(handle);
   const WaitStatus result = barrier.scoped(fabric, [&](auto& scope) {
@@ -103,7 +104,9 @@ void instantiate(const gpu::Handle& handle, WaitStatus* status) {
   sync_kernel<CounterBarrier, Coop><<<1, 32>>>(handle, CounterBarrier{}, use::full, status);
   sync_kernel<DisseminationBarrier, Coop>
       <<<1, 32>>>(handle, DisseminationBarrier{}, use::full, status);
-  scoped_kernel<Coop><<<1, 32>>>(handle, EpochBarrier{}, 2, status);
+  scoped_kernel<EpochBarrier, Coop><<<1, 32>>>(handle, EpochBarrier{}, 2, status);
+  scoped_kernel<CreditBarrier, Coop><<<1, 32>>>(handle, CreditBarrier{}, 2, status);
+  scoped_kernel<FlipBarrier, Coop><<<1, 32>>>(handle, FlipBarrier{}, 2, status);
   handoff_kernel<Coop><<<1, 32>>>(handle, Handoff{}, Rank{1}, status);
 }
 

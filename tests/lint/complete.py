@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that what was added to muster has all that belongs to it: docs/contributing.md says what, and why.
 
-A barrier is a class Barrier or NAMEBarrier in include/muster/barrier; a kind of report an enumerator of Kind in
+A barrier is a class Barrier or NAMEBarrier in include/muster/barrier, on whatever base; a kind of report an enumerator of Kind in
 include/muster/check/report.hpp; conformance bodies are the headers *_bodies.hpp in tests/conformance. Each must be named in
 at least one file of each of its places. Exit codes: 0 complete, 1 not (one line each).
 """
@@ -39,7 +39,7 @@ KINDS_TO_COME = {"scope", "domain", "noncoherent"}
 def barriers_of(root):
     """(name, header) of each barrier."""
     for header in sorted((root / "include/muster/barrier").glob("*.hpp")):
-        for name in re.findall(r"^class (\w*Barrier) (?:final )?\{", header.read_text(encoding="utf-8"), re.MULTILINE):
+        for name in re.findall(r"^class (\w*Barrier)(?: final)?\s*(?::[^;{]*)?\{", header.read_text(encoding="utf-8"), re.MULTILINE):
             yield name, header.name
 
 

@@ -7,7 +7,7 @@ import unittest
 from complete import incomplete
 
 WHOLE = {
-    "include/muster/barrier/ring.hpp": "class RingBarrier {\n};\nclass BarrierScope {\n};\n",
+    "include/muster/barrier/ring.hpp": "class RingBarrier {\n};\nclass BarrierScope {\n};\nclass LaterBarrier;\n",
     "include/muster/barrier.hpp": '#include "muster/barrier/ring.hpp"\n',
     "include/muster/README.md": "| `RingBarrier` |\n",
     "include/muster/check/report.hpp": "enum class Kind : int {\n  stale_pass,  // a\n  noncoherent,\n};\n",
@@ -55,6 +55,12 @@ class Complete(unittest.TestCase):
                 found = gaps({path: "// a RingBarriers, a stale, a pass\n"})
                 self.assertEqual(len(found), 1, found)
                 self.assertIn(words, found[0])
+
+    def test_a_barrier_is_one_on_whatever_base(self):
+        for base in [" : public Counting<GridBarrier, Epoch>", "\n    : public Counting<GridBarrier, Epoch>", " final"]:
+            with self.subTest(base=base):
+                found = gaps({"include/muster/barrier/ring.hpp": f"class GridBarrier{base} {{\n}};\n"})
+                self.assertEqual(len(found), 5, found)
 
     def test_a_kind_that_is_there_now_is_looked_for(self):
         found = gaps({"include/muster/check/report.hpp": "enum class Kind {\n  stale_pass,\n  race,\n};\n"})

@@ -74,14 +74,16 @@ class Barrier {
     const Called called(fabric, site);
     return choose([&](auto barrier) {
       const auto arrival = barrier.arrive(fabric, use);
-      return Arrival{arrival.epoch, arrival.use};
+      return Arrival{arrival.count, arrival.use};
     });
   }
 
   template <Fabric F>
   MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
     const Called called(fabric, site);
-    return choose([&](auto barrier) { return barrier.wait(fabric, {arrival.epoch, arrival.use}); });
+    return choose([&](auto barrier) {
+      return barrier.wait(fabric, {arrival.epoch, {}, arrival.use});
+    });
   }
 
   template <Fabric F>

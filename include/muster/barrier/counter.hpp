@@ -1,7 +1,7 @@
 // CounterBarrier: every peer adds to one shared cell, so that a rank waits once.
 #pragma once
 
-#include "muster/barrier/scope.hpp"
+#include "muster/barrier/counting.hpp"
 #include "muster/barrier/target.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
@@ -28,56 +28,19 @@ namespace muster {
 // stand for one that another rank has not made, and let a third through (3 ranks: rank 0 never
 // comes, rank 2 gives up and comes again, rank 1 would pass). The next call deposits nothing and
 // returns `refused`, in later launches too; make a new barrier, where all ranks agree to.
-class CounterBarrier {
+class CounterBarrier : public Counting<CounterBarrier, std::uint32_t, AfterFailure::refused> {
  public:
-  struct [[nodiscard]] Arrival {
-    std::uint32_t sum;
-    bool refused;
-    BarrierUse use;
-  };
   CounterBarrier() = default;
   template <SetUp T>
   explicit CounterBarrier(T& team) : rows_(*team.rows()) {}
   MUSTER_FN explicit constexpr CounterBarrier(Rows rows) : rows_(rows) {}
 
-  template <Fabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    tell(fabric);
-    State<F> sum = begin(fabric);
-    const bool refused = BarrierSteps::arrive(*this, fabric, sum, use);
-    return Arrival{sum, refused, use};
-  }
-
-  template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    return BarrierSteps::wait(*this, fabric, arrival.sum, arrival.use, arrival.refused);
-  }
-
-  template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    tell(fabric);
-    return BarrierSteps::sync(*this, fabric, use);
-  }
-
-  // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
-  template <Fabric F, class Body>
-  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full,
-                              CallSite<F> site = {}) const {
-    return BarrierSteps::scoped(*this, fabric, body, use, site);
-  }
-
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
 
  private:
-  friend struct BarrierSteps;
-  template <class Barrier, Fabric F>
-  friend class BarrierScope;
+  friend Counting;
   template <Fabric>
   using State = std::uint32_t;  // the sum that is waited for
-  static constexpr bool survives = false;
 
   template <Fabric F>
   [[nodiscard]] MUSTER_FN Counter refusal(const F& fabric) const {
@@ -90,9 +53,14 @@ class CounterBarrier {
   }
 
   template <Fabric F>
-  MUSTER_FN State<F> begin(F& fabric) const {
+  [[nodiscard]] MUSTER_FN std::uint32_t last(F& fabric) const {
     return fabric.counter(rows_.epoch(fabric.lane()));
   }
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN static State<F> at(const F& /*fabric*/, std::uint32_t sum) {
+    return sum;
+  }
+  [[nodiscard]] MUSTER_FN static std::uint32_t count(std::uint32_t sum) { return sum; }
 
   template <Fabric F>
   MUSTER_FN void announce(F& fabric, State<F>& sum, BarrierUse use) const {

@@ -1,11 +1,14 @@
 // CreditBarrier: deposits are counts that the waiter takes back, so that its cells return to zero.
 #pragma once
 
-#include "muster/barrier/refusal.hpp"
+#include "muster/barrier/counting.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
 
 namespace muster {
+
+// Nothing is to be carried from arrive to wait.
+struct NoCount {};
 
 // Cost per rank and call, P ranks: 1 round, P-1 notifies to peers and P-1 to itself (the
 // take-backs), P-1 waits.
@@ -18,63 +21,68 @@ namespace muster {
 // A wait that was not `ok` takes nothing back: the credit may still come, and the next call would
 // take it for its own. So the lane must not call the barrier again: the next call deposits nothing
 // and returns `refused`, in later launches too; make a new barrier, where all ranks agree to.
-class CreditBarrier {
+class CreditBarrier : public Counting<CreditBarrier, NoCount, AfterFailure::refused> {
  public:
-  struct [[nodiscard]] Arrival {
-    bool refused;
-    BarrierUse use;
-  };
-
   CreditBarrier() = default;
   template <SetUp T>
   explicit CreditBarrier(T& team) : rows_(*team.rows()) {}
   MUSTER_FN explicit constexpr CreditBarrier(Rows rows) : rows_(rows) {}
 
+  [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
+
+ private:
+  friend Counting;
+  template <Fabric>
+  using State = NoCount;
+
   template <Fabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
+  [[nodiscard]] MUSTER_FN Counter refusal(const F& fabric) const {
+    return rows_.refusal(fabric.lane());
+  }
+
+  template <Fabric F>
+  MUSTER_FN void tell(F& fabric) const {
     describe(fabric, CallSignature{"CreditBarrier", {rows_.first.cell, 0}});
-    if (Refusal::stands(fabric, rows_.refusal(fabric.lane()))) [[unlikely]] {
-      fabric.converge();  // all threads have looked
-      return Arrival{true, use};
-    }
+  }
+
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN static NoCount last(const F& /*fabric*/) {
+    return {};
+  }
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN static NoCount at(const F& /*fabric*/, NoCount none) {
+    return none;
+  }
+  [[nodiscard]] MUSTER_FN static NoCount count(NoCount none) { return none; }
+
+  template <Fabric F>
+  MUSTER_FN void announce(F& fabric, NoCount /*state*/, BarrierUse use) const {
     fabric.converge();  // the notifying thread speaks for what all threads of the lane wrote
     const Signal mine = rows_.from(fabric.lane(), fabric.rank());
     for_each_peer(fabric, [&](Rank peer) {
       // Pairs with the peer's wait below.
       fabric.notify(mine, peer, 1, NotifyOp::add, use.notify);
     });
-    return Arrival{false, use};
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    if (arrival.refused) [[unlikely]]
-      return WaitStatus::refused;
-    const OneCall call(fabric);
+  MUSTER_FN WaitStatus await(F& fabric, NoCount /*state*/, BarrierUse use) const {
     WaitStatus status = WaitStatus::ok;
     for_each_peer(fabric, [&](Rank peer) {
       const Signal theirs = rows_.from(fabric.lane(), peer);
-      const WaitStatus one = fabric.wait(theirs, Compare::ge, 1, arrival.use.wait);
+      const WaitStatus one = fabric.wait(theirs, Compare::ge, 1, use.wait);
       // To the own rank: it has taken effect on return, so the next call cannot read the old
       // credit. Relaxed: it speaks to nobody but this thread.
       if (one == WaitStatus::ok)
         fabric.notify(theirs, fabric.rank(), ~0U, NotifyOp::add, Order::relaxed);
       status = worst(status, one);
     });
-    return Refusal::after(fabric, rows_.refusal(fabric.lane()), fabric.converge(status));
+    return fabric.converge(status);
   }
 
   template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    return wait(fabric, arrive(fabric, use));
-  }
+  MUSTER_FN static void keep(const F& /*fabric*/, NoCount /*state*/) {}
 
-  [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
-
- private:
   Rows rows_;
 };
 

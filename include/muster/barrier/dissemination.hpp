@@ -3,7 +3,7 @@
 // Hensgen, Finkel, Manber: Two Algorithms for Barrier Synchronization, 1988.
 #pragma once
 
-#include "muster/barrier/scope.hpp"
+#include "muster/barrier/counting.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
 
@@ -25,6 +25,8 @@ namespace muster {
 // ranks was not. A chain that acquires nothing (`exit`, `rendezvous`) carries nothing, and contract
 // 5 orders it.
 //
+// Most of the rounds are made in wait, so what lies between arrive and wait delays the peers.
+//
 // A transfer to a rank that this one does not notify is carried by nobody: for `full`, arrive
 // flushes first, unless the fabric is `direct`.
 //
@@ -32,58 +34,19 @@ namespace muster {
 // for ranks that nobody has heard of: the peers that wait for them fail too, or pass at the next
 // call's deposits, which say more. The epoch is advanced all the same, and the barrier may be
 // called again, by every rank equally often: see EpochBarrier.
-class DisseminationBarrier {
+class DisseminationBarrier : public Counting<DisseminationBarrier, Epoch, AfterFailure::again> {
  public:
-  struct [[nodiscard]] Arrival {
-    Epoch epoch;
-    BarrierUse use;
-  };
   DisseminationBarrier() = default;
   template <SetUp T>
   explicit DisseminationBarrier(T& team) : rows_(*team.rows()) {}
   MUSTER_FN explicit constexpr DisseminationBarrier(Rows rows) : rows_(rows) {}
 
-  // Called by all threads of the lane.
-  template <Fabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    tell(fabric);
-    State<F> epoch = begin(fabric);
-    announce(fabric, epoch, use);
-    return Arrival{epoch, use};
-  }
-
-  // Called by all threads of the lane, once per arrival; the same status to all. Most of the rounds
-  // are made here, so what lies between arrive and wait delays the peers.
-  template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    return BarrierSteps::wait(*this, fabric, arrival.epoch, arrival.use);
-  }
-
-  template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    tell(fabric);
-    return BarrierSteps::sync(*this, fabric, use);
-  }
-
-  // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
-  template <Fabric F, class Body>
-  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full,
-                              CallSite<F> site = {}) const {
-    return BarrierSteps::scoped(*this, fabric, body, use, site);
-  }
-
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
 
  private:
-  friend struct BarrierSteps;
-  template <class Barrier, Fabric F>
-  friend class BarrierScope;
+  friend Counting;
   template <Fabric>
   using State = Epoch;
-  static constexpr bool survives = true;
 
   template <Fabric F>
   MUSTER_FN void tell(F& fabric) const {
@@ -91,9 +54,14 @@ class DisseminationBarrier {
   }
 
   template <Fabric F>
-  MUSTER_FN State<F> begin(F& fabric) const {
+  [[nodiscard]] MUSTER_FN Epoch last(F& fabric) const {
     return Epoch{fabric.counter(rows_.epoch(fabric.lane()))};
   }
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN static State<F> at(const F& /*fabric*/, Epoch epoch) {
+    return epoch;
+  }
+  [[nodiscard]] MUSTER_FN static Epoch count(Epoch epoch) { return epoch; }
 
   template <Fabric F>
   MUSTER_FN void announce(F& fabric, State<F>& epoch, BarrierUse use) const {

@@ -1,8 +1,8 @@
 // EpochBarrier: the default. One store and one wait per peer.
 #pragma once
 
+#include "muster/barrier/counting.hpp"
 #include "muster/barrier/exchange.hpp"
-#include "muster/barrier/scope.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
 
@@ -21,60 +21,19 @@ namespace muster {
 // team unless it was made with `.on_expiry = retry`.
 //
 // Plain bytes: copy it into bodies and kernels. It owns its rows; no two barriers share any.
-class EpochBarrier {
+class EpochBarrier : public Counting<EpochBarrier, Epoch, AfterFailure::again> {
  public:
-  // Carries the epoch from arrive to wait, so nobody reads it between the converges.
-  struct [[nodiscard]] Arrival {
-    Epoch epoch;
-    BarrierUse use;
-  };
-
   EpochBarrier() = default;
   template <SetUp T>
   explicit EpochBarrier(T& team) : exchange_(*team.rows()) {}
   MUSTER_FN explicit constexpr EpochBarrier(Rows rows) : exchange_(rows) {}
 
-  // Called by all threads of the lane. What the lane wrote before is deposited for every peer.
-  template <Fabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    tell(fabric);
-    State<F> state = begin(fabric);
-    announce(fabric, state, use);
-    return Arrival{state.epoch, use};
-  }
-
-  // Called by all threads of the lane, once per arrival; the same status to all.
-  template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    return BarrierSteps::wait(*this, fabric, exchange_.at(fabric, arrival.epoch), arrival.use);
-  }
-
-  template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    tell(fabric);
-    return BarrierSteps::sync(*this, fabric, use);
-  }
-
-  // For loops: body(scope), see BarrierScope. Epoch, status and addresses stay in registers.
-  // Returns the worst status of all calls, the same to all threads.
-  template <Fabric F, class Body>
-  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full,
-                              CallSite<F> site = {}) const {
-    return BarrierSteps::scoped(*this, fabric, body, use, site);
-  }
-
   [[nodiscard]] MUSTER_FN Rows rows() const { return exchange_.rows(); }
 
  private:
-  friend struct BarrierSteps;
-  template <class Barrier, Fabric F>
-  friend class BarrierScope;
+  friend Counting;
   template <Fabric F>
   using State = EpochExchange::State<F>;
-  static constexpr bool survives = true;
 
   template <Fabric F>
   MUSTER_FN void tell(F& fabric) const {
@@ -82,8 +41,16 @@ class EpochBarrier {
   }
 
   template <Fabric F>
-  MUSTER_FN State<F> begin(F& fabric) const {
-    return exchange_.at(fabric, exchange_.last(fabric));
+  [[nodiscard]] MUSTER_FN Epoch last(F& fabric) const {
+    return exchange_.last(fabric);
+  }
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN State<F> at(F& fabric, Epoch epoch) const {
+    return exchange_.at(fabric, epoch);
+  }
+  template <class State>
+  [[nodiscard]] MUSTER_FN static Epoch count(const State& state) {
+    return state.epoch;
   }
 
   template <Fabric F>

@@ -2,7 +2,7 @@
 // pad.
 #pragma once
 
-#include "muster/barrier/refusal.hpp"
+#include "muster/barrier/counting.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
 
@@ -22,66 +22,66 @@ namespace muster {
 // own. So the lane must not call the barrier again: the next call deposits nothing and returns
 // `refused`, in later launches too; make a new barrier, on other cells. Rows without counters
 // (PyTorch's pad) have a cell from the rank to itself, which nobody hands to: it is noted there.
-class FlipBarrier {
+class FlipBarrier : public Counting<FlipBarrier, WaitStatus, AfterFailure::refused> {
  public:
-  struct [[nodiscard]] Arrival {
-    WaitStatus status;  // `refused`, or the worst of the hands
-    BarrierUse use;
-  };
-
   FlipBarrier() = default;
   template <SetUp T>
   explicit FlipBarrier(T& team) : rows_(*team.rows()) {}
   MUSTER_FN explicit constexpr FlipBarrier(Rows rows) : rows_(rows) {}
 
-  template <HandoffFabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    describe(fabric, CallSignature{"FlipBarrier", {rows_.first.cell, 0}});
-    const OneCall call(fabric);
-    if (Refusal::stands(fabric, note(fabric))) [[unlikely]] {
-      fabric.converge();  // all threads have looked
-      return Arrival{WaitStatus::refused, use};
-    }
-    fabric.converge();  // the handing thread speaks for what all threads of the lane wrote
-    WaitStatus status = WaitStatus::ok;
-    const Signal mine = rows_.from(fabric.lane(), fabric.rank());
-    for_each_peer(fabric, [&](Rank peer) {
-      // Pairs with the peer's take below.
-      status = worst(status, fabric.hand(mine, peer, use.notify));
-    });
-    return Arrival{status, use};
-  }
-
-  template <HandoffFabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    if (arrival.status == WaitStatus::refused) [[unlikely]]
-      return arrival.status;
-    const OneCall call(fabric);
-    WaitStatus status = arrival.status;
-    for_each_peer(fabric, [&](Rank peer) {
-      status = worst(status, fabric.take(rows_.from(fabric.lane(), peer), arrival.use.wait));
-    });
-    return Refusal::after(fabric, note(fabric), fabric.converge(status));
-  }
-
-  template <HandoffFabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    const OneCall call(fabric);
-    return wait(fabric, arrive(fabric, use));
-  }
-
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
 
  private:
+  friend Counting;
+  template <Fabric>
+  using State = WaitStatus;  // the worst of the hands
+
+  // Where a failure is noted.
   template <class F>
-  [[nodiscard]] MUSTER_FN Counter note(const F& fabric) const {
+  [[nodiscard]] MUSTER_FN Counter refusal(const F& fabric) const {
     if (rows_.has_counters()) return rows_.refusal(fabric.lane());
     const Signal own = rows_.from(fabric.lane(), fabric.rank());
     return Counter{own.segment, own.cell};
   }
+
+  template <Fabric F>
+  MUSTER_FN void tell(F& fabric) const {
+    describe(fabric, CallSignature{"FlipBarrier", {rows_.first.cell, 0}});
+  }
+
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN static WaitStatus last(const F& /*fabric*/) {
+    return WaitStatus::ok;
+  }
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN static WaitStatus at(const F& /*fabric*/, WaitStatus handed) {
+    return handed;
+  }
+  [[nodiscard]] MUSTER_FN static WaitStatus count(WaitStatus handed) { return handed; }
+
+  template <HandoffFabric F>
+  MUSTER_FN void announce(F& fabric, WaitStatus& handed, BarrierUse use) const {
+    const OneCall call(fabric);  // a hand may wait
+    fabric.converge();           // the handing thread speaks for what all threads of the lane wrote
+    handed = WaitStatus::ok;
+    const Signal mine = rows_.from(fabric.lane(), fabric.rank());
+    for_each_peer(fabric, [&](Rank peer) {
+      // Pairs with the peer's take below.
+      handed = worst(handed, fabric.hand(mine, peer, use.notify));
+    });
+  }
+
+  template <HandoffFabric F>
+  MUSTER_FN WaitStatus await(F& fabric, WaitStatus handed, BarrierUse use) const {
+    WaitStatus status = handed;
+    for_each_peer(fabric, [&](Rank peer) {
+      status = worst(status, fabric.take(rows_.from(fabric.lane(), peer), use.wait));
+    });
+    return fabric.converge(status);
+  }
+
+  template <Fabric F>
+  MUSTER_FN static void keep(const F& /*fabric*/, WaitStatus /*handed*/) {}
 
   Rows rows_;
 };

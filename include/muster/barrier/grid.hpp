@@ -1,7 +1,7 @@
 // GridBarrier: the lanes of one rank meet. Other ranks take no part.
 #pragma once
 
-#include "muster/barrier/scope.hpp"
+#include "muster/barrier/counting.hpp"
 #include "muster/barrier/target.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
@@ -32,55 +32,18 @@ namespace muster {
 // After a wait that was not `ok` the lane must not call the barrier again: see CounterBarrier,
 // which has the same sum. The next call deposits nothing and returns `refused`, in later launches
 // too; the waits of the rank's other lanes fail then. Make a new barrier.
-class GridBarrier {
+class GridBarrier : public Counting<GridBarrier, std::uint32_t, AfterFailure::refused> {
  public:
-  struct [[nodiscard]] Arrival {
-    std::uint32_t sum;
-    bool refused;
-    BarrierUse use;
-  };
   GridBarrier() = default;
   template <SetUp T>
   explicit GridBarrier(T& team) : rows_(*team.rows()) {}
   MUSTER_FN explicit constexpr GridBarrier(Rows rows) : rows_(rows) {}
 
-  // Called by all threads of the lane.
-  template <Fabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    State<F> state = begin(fabric);
-    const bool refused = BarrierSteps::arrive(*this, fabric, state, use);
-    return Arrival{state.sum, refused, use};
-  }
-
-  // Called by all threads of the lane, once per arrival; the same status to all.
-  template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    return BarrierSteps::wait(*this, fabric, at(fabric, arrival.sum), arrival.use, arrival.refused);
-  }
-
-  template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    return BarrierSteps::sync(*this, fabric, use);
-  }
-
-  // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
-  template <Fabric F, class Body>
-  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full,
-                              CallSite<F> site = {}) const {
-    return BarrierSteps::scoped(*this, fabric, body, use, site);
-  }
-
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
 
  private:
-  friend struct BarrierSteps;
-  template <class Barrier, Fabric F>
-  friend class BarrierScope;
+  friend Counting;
   friend class SystemBarrier;
-  static constexpr bool survives = false;
 
   template <Fabric F>
   [[nodiscard]] MUSTER_FN Counter refusal(const F& fabric) const {
@@ -96,14 +59,22 @@ class GridBarrier {
     [[nodiscard]] MUSTER_FN bool meets() const { return lanes != 0; }
   };
 
+  // Ranks do not meet here, so none compares its calls with another's.
   template <Fabric F>
-  MUSTER_FN State<F> begin(F& fabric) const {
-    return at(fabric, fabric.counter(rows_.epoch(fabric.lane())));
+  MUSTER_FN static void tell(F& /*fabric*/) {}
+
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN std::uint32_t last(F& fabric) const {
+    return fabric.counter(rows_.epoch(fabric.lane()));
+  }
+  template <class State>
+  [[nodiscard]] MUSTER_FN static std::uint32_t count(const State& state) {
+    return state.sum;
   }
 
   // The first cell of the rows is the sum.
   template <Fabric F>
-  MUSTER_FN State<F> at(F& fabric, std::uint32_t sum) const {
+  [[nodiscard]] MUSTER_FN State<F> at(F& fabric, std::uint32_t sum) const {
     const Target<F> shared(fabric, rows_.from(Lane{0}, Rank{0}), fabric.rank());
     return {sum, shared, opaque(fabric.lanes() > 1 ? fabric.lanes() : 0)};
   }

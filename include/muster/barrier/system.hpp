@@ -1,13 +1,19 @@
 // SystemBarrier: all lanes of all ranks meet.
 #pragma once
 
+#include "muster/barrier/counting.hpp"
 #include "muster/barrier/exchange.hpp"
 #include "muster/barrier/grid.hpp"
-#include "muster/barrier/scope.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
 
 namespace muster {
+
+// Of a call: the epoch of its exchange, and the sum where the lanes of the rank meet.
+struct SystemCount {
+  Epoch epoch;
+  std::uint32_t sum;
+};
 
 // Cost per lane and call, P ranks, L lanes: 2 rounds, P-1 notifies to peers and 1 to the own rank,
 // P waits, 3 converges, 0 bytes. Where L is 1 it is an EpochBarrier: 1 round, P-1, P-1, 2.
@@ -33,60 +39,18 @@ namespace muster {
 // failed has not met the others of its rank, whose waits fail too, and in their sum a second
 // deposit could stand for one that was not made (see CounterBarrier). The next call deposits
 // nothing and returns `refused`, in later launches too; make a new barrier.
-class SystemBarrier {
+class SystemBarrier : public Counting<SystemBarrier, SystemCount, AfterFailure::refused> {
  public:
-  struct [[nodiscard]] Arrival {
-    Epoch epoch;
-    std::uint32_t sum;
-    bool refused;
-    BarrierUse use;
-  };
-
   SystemBarrier() = default;
   template <SetUp T>
   explicit SystemBarrier(T& team) : exchange_(*team.rows()), grid_(team) {}
   MUSTER_FN constexpr SystemBarrier(Rows exchange, Rows grid) : exchange_(exchange), grid_(grid) {}
 
-  // Called by all threads of the lane. What the lane wrote before is deposited for every peer.
-  template <Fabric F>
-  MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    tell(fabric);
-    State<F> state = begin(fabric);
-    const bool refused = BarrierSteps::arrive(*this, fabric, state, use);
-    return Arrival{state.exchange.epoch, state.grid.sum, refused, use};
-  }
-
-  // Called by all threads of the lane, once per arrival; the same status to all.
-  template <Fabric F>
-  MUSTER_FN WaitStatus wait(F& fabric, Arrival arrival, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    const State<F> state{exchange_.at(fabric, arrival.epoch), grid_.at(fabric, arrival.sum)};
-    return BarrierSteps::wait(*this, fabric, state, arrival.use, arrival.refused);
-  }
-
-  template <Fabric F>
-  MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
-    const Called called(fabric, site);
-    tell(fabric);
-    return BarrierSteps::sync(*this, fabric, use);
-  }
-
-  // For loops: body(scope), see BarrierScope. Returns the worst status of all calls.
-  template <Fabric F, class Body>
-  MUSTER_FN WaitStatus scoped(F& fabric, Body&& body, BarrierUse use = use::full,
-                              CallSite<F> site = {}) const {
-    return BarrierSteps::scoped(*this, fabric, body, use, site);
-  }
-
   [[nodiscard]] MUSTER_FN Rows rows() const { return exchange_.rows(); }
   [[nodiscard]] MUSTER_FN Rows grid_rows() const { return grid_.rows(); }
 
  private:
-  friend struct BarrierSteps;
-  template <class Barrier, Fabric F>
-  friend class BarrierScope;
-  static constexpr bool survives = false;
+  friend Counting;
 
   template <Fabric F>
   [[nodiscard]] MUSTER_FN Counter refusal(const F& fabric) const {
@@ -105,8 +69,16 @@ class SystemBarrier {
   }
 
   template <Fabric F>
-  MUSTER_FN State<F> begin(F& fabric) const {
-    return {exchange_.at(fabric, exchange_.last(fabric)), grid_.begin(fabric)};
+  [[nodiscard]] MUSTER_FN SystemCount last(F& fabric) const {
+    return {exchange_.last(fabric), grid_.last(fabric)};
+  }
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN State<F> at(F& fabric, SystemCount count) const {
+    return {exchange_.at(fabric, count.epoch), grid_.at(fabric, count.sum)};
+  }
+  template <class State>
+  [[nodiscard]] MUSTER_FN static SystemCount count(const State& state) {
+    return {state.exchange.epoch, state.grid.sum};
   }
 
   template <Fabric F>

@@ -13,6 +13,13 @@ MUSTER_CHECK(flip_barrier,
   builtin::full(team, lanes, calls, barrier);
 }
 
+MUSTER_CHECK(scoped,
+             {.ranks = 3, .calls = 2, .group = "flip_barrier", .about = "the same in a loop"}) {
+  const muster::FlipBarrier barrier(team);
+  team.promise_zero(barrier.rows());
+  builtin::scoped(team, lanes, calls, barrier);
+}
+
 MUSTER_CHECK(entry, {.ranks = 3,
                      .calls = 2,
                      .group = "flip_barrier",
