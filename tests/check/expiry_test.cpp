@@ -129,6 +129,12 @@ Kept scoped_over_ranks(const char* name) {
   return {name, [](model::Team& team) { goes_on_scoped<Barrier>(team, BarrierScope::lane); }, 3, 1};
 }
 
+// Of every lane one arrival is expected.
+struct ArrivalsOfAll : GridArrivals {
+  explicit ArrivalsOfAll(model::Team& team)
+      : GridArrivals(GridBarrier(team).expecting(team.max_lanes())) {}
+};
+
 const Kept barriers[] = {
     over_ranks<EpochBarrier>("epoch"),
     over_ranks<DisseminationBarrier>("dissemination"),
@@ -144,6 +150,8 @@ const Kept barriers[] = {
     {"grid", [](model::Team& team) { goes_on<GridBarrier>(team, BarrierScope::rank); }, 1, 3},
     {"grid_scoped",
      [](model::Team& team) { goes_on_scoped<GridBarrier>(team, BarrierScope::rank); }, 1, 3},
+    {"grid_arrivals", [](model::Team& team) { goes_on<ArrivalsOfAll>(team, BarrierScope::rank); },
+     1, 3},
     {"system_lanes", [](model::Team& team) { goes_on<SystemBarrier>(team, BarrierScope::team); }, 1,
      3},
     {"system", [](model::Team& team) { goes_on<SystemBarrier>(team, BarrierScope::team); }, 2, 2},

@@ -81,6 +81,65 @@ Result<void> grid_nobody_passes_early(Team& team) {
   });
 }
 
+// Two lanes produce and two consume: each consumer finds what
+// both producers have written in this turn, and they overwrite it once both have read. In each
+// launch, which go on where the last one ended.
+template <class Team>
+Result<void> grid_producers_and_consumers(Team& team) {
+  constexpr std::uint32_t each = 2;
+  const auto board = *team.template window<std::uint32_t>({each});
+  const auto filled = GridBarrier(team).expecting(each);
+  const auto emptied = GridBarrier(team).expecting(each);
+  std::uint32_t round = 0;
+  for (int launch = 0; launch < 3; ++launch) {
+    const Result<void> ran = team.lanes(most_lanes, [&, round](auto& fabric) -> Result<void> {
+      Checks checks;
+      Random random = random_of(fabric);
+      const std::uint32_t lane = fabric.lane().value;
+      for (std::uint32_t step = round + 1; step <= round + 40 && checks.done(); ++step) {
+        random_delay(random);
+        if (lane < each) {
+          fabric.local(board)[lane] = stamp(step, fabric.lane(), fabric.rank());
+          checks.ok(filled.post(fabric), "the arrival of a producer");
+          random_delay(random);
+          checks.ok(emptied.wait(fabric, use::exit), "the wait for the consumers");
+        } else {
+          checks.ok(filled.wait(fabric), "the wait for the producers");
+          for (std::uint32_t producer = 0; producer < each; ++producer)
+            checks.equal<std::uint32_t>(fabric.local(board)[producer],
+                                        stamp(step, Lane{producer}, fabric.rank()), "a stamp");
+          checks.ok(emptied.post(fabric, use::exit), "the arrival of a consumer");
+        }
+      }
+      return checks.done();
+    });
+    if (!ran) return ran;
+    round += 40;
+  }
+  return {};
+}
+
+// All lanes arrive and wait, as in GridBarrier itself: in one call, in two, and in a loop.
+template <class Team>
+Result<void> grid_arrivals_of_all(Team& team) {
+  const auto board = *team.template window<std::uint32_t>({most_lanes});
+  const auto barrier = GridBarrier(team).expecting(most_lanes);
+  return team.lanes(most_lanes, [&](auto& fabric) -> Result<void> {
+    Checks checks;
+    const auto sync = [&] { return barrier.sync(fabric); };
+    const auto split = [&] { return barrier.wait(fabric, barrier.arrive(fabric)); };
+    for (std::uint32_t round = 1; round <= 20 && checks.done(); ++round)
+      grid_round(fabric, checks, board, round, sync, split);
+    const WaitStatus met = barrier.scoped(fabric, [&](auto& scope) {
+      const auto inside = [&] { return scope.sync(); };
+      for (std::uint32_t round = 21; round <= 40 && checks.done(); ++round)
+        grid_round(fabric, checks, board, round, inside, inside);
+    });
+    checks.ok(met, "the loop");
+    return checks.done();
+  });
+}
+
 // Every lane of every rank puts its stamp into a place of its own at every rank.
 template <class F, class First, class Second>
 void system_round(F& fabric, Checks& checks, const Exchange& windows, std::uint32_t round,
@@ -224,6 +283,8 @@ std::vector<Case<Team>> barrier_lane_cases() {
       {"GridOrdersLanes", grid_orders_lanes<Team>, Sizes::few},
       {"GridNobodyPassesEarly", grid_nobody_passes_early<Team>, Sizes::few},
       {"GridScopedLoops", grid_scoped_loops<Team>, Sizes::few},
+      {"GridProducersAndConsumers", grid_producers_and_consumers<Team>, Sizes::few},
+      {"GridArrivalsOfAll", grid_arrivals_of_all<Team>, Sizes::few},
       {"SystemOrdersAllLanes", system_orders_all_lanes<Team>, Sizes::all},
       {"SystemAndGridWrap", system_and_grid_wrap<Team>, Sizes::all},
       {"DisseminationWraps", dissemination_wraps<Team>, Sizes::all},

@@ -18,6 +18,8 @@ static_assert(is_plain_rows<EpochBarrier> && is_plain_rows<CounterBarrier>);
 static_assert(is_plain_rows<CreditBarrier> && is_plain_rows<FlipBarrier>);
 static_assert(is_plain_rows<DisseminationBarrier> && is_plain_rows<GridBarrier>);
 static_assert(is_plain_rows<SystemBarrier, 2>);
+static_assert(std::is_trivially_copyable_v<GridArrivals>);
+static_assert(sizeof(GridArrivals) == sizeof(Rows) + sizeof(std::uint32_t));
 
 template <class Barrier, class Coop>
 __global__ void sync_kernel(const __grid_constant__ gpu::Handle handle, Barrier barrier,
@@ -35,6 +37,22 @@ __global__ void scoped_kernel(const __grid_constant__ gpu::Handle handle, Barrie
     for (int i = 0; i < steps && scope.sync() == WaitStatus::ok; ++i) {
     }
   });
+  if (fabric.thread() == 0) *status = result;
+}
+
+// Lanes that arrive without waiting, and lanes that wait without arriving.
+template <class Coop>
+__global__ void arrivals_kernel(const __grid_constant__ gpu::Handle handle, GridArrivals filled,
+                                GridArrivals emptied, WaitStatus* status) {
+  gpu::Fabric<Coop> fabric(handle);
+  WaitStatus result = WaitStatus::ok;
+  if (fabric.lane().value < filled.arrivals()) {
+    result = filled.post(fabric);
+    result = worst(result, emptied.wait(fabric, use::exit));
+  } else {
+    result = filled.wait(fabric);
+    result = worst(result, emptied.post(fabric, use::exit));
+  }
   if (fabric.thread() == 0) *status = result;
 }
 
@@ -107,6 +125,7 @@ void instantiate(const gpu::Handle& handle, WaitStatus* status) {
   scoped_kernel<EpochBarrier, Coop><<<1, 32>>>(handle, EpochBarrier{}, 2, status);
   scoped_kernel<CreditBarrier, Coop><<<1, 32>>>(handle, CreditBarrier{}, 2, status);
   scoped_kernel<FlipBarrier, Coop><<<1, 32>>>(handle, FlipBarrier{}, 2, status);
+  arrivals_kernel<Coop><<<1, 32>>>(handle, GridBarrier{}.expecting(2), GridArrivals{}, status);
   handoff_kernel<Coop><<<1, 32>>>(handle, Handoff{}, Rank{1}, status);
 }
 

@@ -33,10 +33,16 @@ struct Stamps {
   }
   template <class F>
   __device__ void check(F& fabric, DeviceChecks& checks, std::uint32_t round) const {
+    check(fabric, checks, round, fabric.lanes());
+  }
+  // Those of the first `lanes` lanes.
+  template <class F>
+  __device__ void check(F& fabric, DeviceChecks& checks, std::uint32_t round,
+                        std::uint32_t lanes) const {
     const std::uint32_t other = (fabric.thread() + 1 + round) % threads;
     for (std::uint32_t rank = 0; rank < fabric.size(); ++rank) {
       if (own && rank != fabric.rank().value) continue;
-      for (std::uint32_t lane = 0; lane < fabric.lanes(); ++lane)
+      for (std::uint32_t lane = 0; lane < lanes; ++lane)
         checks.equal(fabric.local(inbox)[place(rank, lane, other)],
                      value(round, rank, lane, other));
     }
@@ -134,6 +140,43 @@ void lane_by_lane() {
   });
 }
 
+// ---- lanes that produce, and lanes that consume
+
+// The first `producers` lanes write what all lanes behind them find; and again, once these have
+// read.
+__global__ void producers_kernel(const __grid_constant__ gpu::Handle handle, Board board,
+                                 GridArrivals filled, GridArrivals emptied, Stamps stamps,
+                                 std::uint32_t first_round) {
+  gpu::Fabric<Coop> fabric(handle);
+  DeviceChecks checks(fabric, board);
+  const bool produces = fabric.lane().value < filled.arrivals();
+  for (std::uint32_t round = first_round; round < first_round + rounds; ++round) {
+    const std::uint32_t draw = mix(fabric.rank().value * 64 + fabric.lane().value, round);
+    if (draw % 4 == 0) spin(draw / 4 % 5'000);
+    if (produces) {
+      stamps.write(fabric, round);
+      if (!checks.ok(filled.post(fabric)) || !checks.ok(emptied.wait(fabric, use::exit))) return;
+    } else {
+      if (!checks.ok(filled.wait(fabric))) return;
+      stamps.check(fabric, checks, round, filled.arrivals());
+      if (!checks.ok(emptied.post(fabric, use::exit))) return;
+    }
+  }
+  if (fabric.thread() == 0) checks.end();
+}
+
+void producers_and_consumers() {
+  on_every_placement(3 * most_lanes, [](gpu::World& world, const Board& board) {
+    const Stamps stamps = make_stamps(world, true);
+    for (const std::uint32_t producers : {1U, 2U, 3U}) {
+      const auto filled = GridBarrier(world).expecting(producers);
+      const auto emptied = GridBarrier(world).expecting(most_lanes - producers);
+      need(world.launch(producers_kernel, {.lanes = most_lanes, .threads = threads}, board, filled,
+                        emptied, stamps, rounds * producers));
+    }
+  });
+}
+
 // ---- epochs and sums that wrap
 
 template <class Barrier>
@@ -203,6 +246,7 @@ int main(int argc, char** argv) {
   return run("lanes", argc, argv,
              {{"grid", [] { shared_by_lanes<GridBarrier>(true); }},
               {"system", [] { shared_by_lanes<SystemBarrier>(false); }},
+              {"producers_and_consumers", producers_and_consumers},
               {"epoch", lane_by_lane<EpochBarrier>},
               {"counter", lane_by_lane<CounterBarrier>},
               {"dissemination", lane_by_lane<DisseminationBarrier>},

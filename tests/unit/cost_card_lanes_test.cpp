@@ -182,6 +182,44 @@ TEST(CostCard, GridBarrierKeepsTheLanesThatDoNotRunInStep) {
   }
 }
 
+// Who arrives notifies once, who waits waits once, for all arrivals of the call, however many lanes
+// run; each part counts on for itself alone.
+TEST(CostCard, GridBarrierWithArrivalsIsANotifyOrAWait) {
+  constexpr std::uint32_t arrivals = 3;
+  for (const std::uint32_t lanes : {1U, 2U, 8U}) {
+    CountingTeam team(5, 8);
+    CountingFabric fabric(5, Rank{2}, Profile::rdma, lanes, Lane{lanes - 1});
+    const auto barrier = GridBarrier(team).expecting(arrivals);
+    std::uint32_t sum = 0;
+    const auto costs = [&](auto&& part, std::int64_t notifies, std::int64_t waits) {
+      fabric.forget();
+      EXPECT_EQ(part(), WaitStatus::ok);
+      sum += arrivals;
+      EXPECT_EQ(fabric.notifies_to_peers(), 0);
+      EXPECT_EQ(fabric.notifies_to_self(), notifies);
+      EXPECT_EQ(fabric.count(Op::wait), waits);
+      EXPECT_EQ(fabric.count(Op::flush), notifies);
+      EXPECT_EQ(fabric.count(Op::converge), 2);
+      EXPECT_EQ(fabric.count(Op::set_counter), 1);
+      for (const Event& event : only(fabric, Op::notify)) EXPECT_EQ(event.value, 1U);
+      for (const Event& event : only(fabric, Op::wait)) EXPECT_EQ(event.value, sum);
+      EXPECT_EQ(fabric.counter(barrier.rows().epoch(Lane{lanes - 1})), sum);
+    };
+    for (int turn = 0; turn < 2; ++turn) {
+      costs([&] { return barrier.post(fabric); }, 1, 0);
+      costs([&] { return barrier.wait(fabric); }, 0, 1);
+      costs([&] { return barrier.sync(fabric); }, 1, 1);
+      costs([&] { return barrier.wait(fabric, barrier.arrive(fabric)); }, 1, 1);
+    }
+    fabric.end_waits_with(WaitStatus::expired);
+    EXPECT_EQ(barrier.wait(fabric), WaitStatus::expired);
+    fabric.forget();
+    EXPECT_EQ(barrier.post(fabric), WaitStatus::refused);
+    EXPECT_EQ(barrier.wait(fabric), WaitStatus::refused);
+    EXPECT_EQ(fabric.notifies() + fabric.count(Op::wait), 0);
+  }
+}
+
 TEST(CostCard, SystemBarrierIsAnExchangeAndAMeeting) {
   for (const std::uint32_t ranks : rank_counts) {
     for (const std::uint32_t lanes : {1U, 3U}) {

@@ -1,4 +1,5 @@
-// GridBarrier: the lanes of one rank meet. Other ranks take no part.
+// GridBarrier: the lanes of one rank meet, or some produce and others consume. Other ranks take no
+// part.
 #pragma once
 
 #include "muster/barrier/counting.hpp"
@@ -8,6 +9,8 @@
 #include "muster/hints.hpp"
 
 namespace muster {
+
+class GridArrivals;
 
 // Cost per lane and call, L lanes: 1 round, 1 notify to the own rank and 1 wait, at device scope; 0
 // of both where L is 1; 0 bytes; one flush where the fabric is not `direct`.
@@ -39,11 +42,16 @@ class GridBarrier : public Counting<GridBarrier, std::uint32_t, AfterFailure::re
   explicit GridBarrier(T& team) : rows_(*team.rows()) {}
   MUSTER_FN explicit constexpr GridBarrier(Rows rows) : rows_(rows) {}
 
+  // The same rows, where a call is over once so many lanes of the rank have arrived, at least one.
+  // It takes the place of this one: not both are called.
+  [[nodiscard]] MUSTER_FN constexpr GridArrivals expecting(std::uint32_t arrivals) const;
+
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
 
  private:
   friend Counting;
   friend class SystemBarrier;
+  friend class GridArrivals;
 
   template <Fabric F>
   [[nodiscard]] MUSTER_FN Counter refusal(const F& fabric) const {
@@ -54,7 +62,7 @@ class GridBarrier : public Counting<GridBarrier, std::uint32_t, AfterFailure::re
   struct State {
     std::uint32_t sum;  // that is waited for
     Target<F> shared;
-    std::uint32_t lanes;  // 0 where nobody is to be met; the same to all threads
+    std::uint32_t lanes;  // that arrive in a call; 0: nobody is to be met; the same to all threads
 
     [[nodiscard]] MUSTER_FN bool meets() const { return lanes != 0; }
   };
@@ -72,17 +80,26 @@ class GridBarrier : public Counting<GridBarrier, std::uint32_t, AfterFailure::re
     return state.sum;
   }
 
-  // The first cell of the rows is the sum.
   template <Fabric F>
   [[nodiscard]] MUSTER_FN State<F> at(F& fabric, std::uint32_t sum) const {
+    return at(fabric, sum, fabric.lanes() > 1 ? fabric.lanes() : 0);
+  }
+  // The first cell of the rows is the sum.
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN State<F> at(F& fabric, std::uint32_t sum, std::uint32_t lanes) const {
     const Target<F> shared(fabric, rows_.from(Lane{0}, Rank{0}), fabric.rank());
-    return {sum, shared, opaque(fabric.lanes() > 1 ? fabric.lanes() : 0)};
+    return {sum, shared, opaque(lanes)};
   }
 
   template <Fabric F>
   MUSTER_FN void announce(F& fabric, State<F>& state, BarrierUse use) const {
     state.sum += state.lanes;
     fabric.converge();  // all threads have read the sum; the notifying one speaks for all
+    arrive_at(fabric, state, use);
+  }
+
+  template <Fabric F>
+  MUSTER_FN static void arrive_at(F& fabric, const State<F>& state, BarrierUse use) {
     if (fabric.profile() < Profile::direct) fabric.flush();
     deposit(fabric, state, use.notify);
   }
@@ -112,5 +129,121 @@ class GridBarrier : public Counting<GridBarrier, std::uint32_t, AfterFailure::re
 
   Rows rows_;
 };
+
+// GridBarrier::expecting(n): a call is over once n lanes of the rank have arrived, whichever they
+// are. So one lane may arrive without waiting, another wait without arriving:
+//
+//   const auto filled = GridBarrier(team).expecting(producers);
+//   const auto emptied = GridBarrier(team).expecting(consumers);
+//
+//   a producer, in each turn                    a consumer, in each turn
+//     ... writes what it has                      filled.wait(fabric)
+//     filled.post(fabric)                         ... reads what all producers have written
+//     emptied.wait(fabric, use::exit)             emptied.post(fabric, use::exit)
+//
+// A lane that takes part does so in every call, in all launches, in the order of the calls, once in
+// each: it posts, or waits, or does both (sync, or arrive and wait). Exactly n lanes arrive in each
+// call. All of them are resident; lanes that take no part need not be.
+//
+// Cost per lane and call: 1 notify to the own rank for who arrives, 1 wait for who waits, at device
+// scope; one flush for who arrives where the fabric is not `direct`.
+//
+// Who advances: nobody resets anything. A lane that takes part counts n on, in its own counter, for
+// each call. A call is over when the sum has reached n times its number: so WHO ARRIVES WITHOUT
+// WAITING DOES NOT ARRIVE AGAIN BEFORE IT KNOWS THAT THE CALL IS OVER, by a wait of its own for
+// this call, or from a lane that has waited for it (as above: the consumers have). Its second
+// arrival would stand for a slow lane's first, and let through who waits for that
+// (broken/grid_producer_runs_ahead). Producers that are to run ahead have a cell each, in signals
+// of their own, which the consumers wait for one by one.
+//
+// After a wait that was not `ok` the lane must not call it again, nor post: see GridBarrier.
+class GridArrivals : public Counting<GridArrivals, std::uint32_t, AfterFailure::refused> {
+ public:
+  GridArrivals() = default;
+  MUSTER_FN constexpr GridArrivals(GridBarrier grid, std::uint32_t arrivals)
+      : grid_(grid), arrivals_(arrivals) {}
+
+  // Arrives without waiting; by all threads of the lane, as what follows. `ok`, or `refused`, the
+  // same to all.
+  template <Fabric F>
+  MUSTER_FN WaitStatus post(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
+    auto state = begin(fabric);
+    if (refuses(fabric)) [[unlikely]]
+      return WaitStatus::refused;
+    state.sum += state.lanes;
+    fabric.converge();  // all threads have read the sum
+    keep(fabric, state);
+    fabric.converge();  // none reads it again before; and the notifying thread speaks for all
+    grid_.arrive_at(fabric, state, use);
+    return WaitStatus::ok;
+  }
+
+  using Counting::wait;  // for an arrival
+
+  // Waits without arriving; the same status to all threads.
+  template <Fabric F>
+  MUSTER_FN WaitStatus wait(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
+    const OneCall call(fabric);
+    auto state = begin(fabric);
+    const bool refused = refuses(fabric);
+    if (!refused) [[likely]] {
+      state.sum += state.lanes;
+      fabric.converge();  // all threads have read the sum
+    }
+    return leave(fabric, state, use, refused);
+  }
+
+  [[nodiscard]] MUSTER_FN std::uint32_t arrivals() const { return arrivals_; }
+  [[nodiscard]] MUSTER_FN Rows rows() const { return grid_.rows(); }
+
+ private:
+  friend Counting;
+  template <Fabric F>
+  using State = GridBarrier::State<F>;
+
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN Counter refusal(const F& fabric) const {
+    return grid_.refusal(fabric);
+  }
+
+  template <Fabric F>
+  MUSTER_FN static void tell(F& /*fabric*/) {}
+
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN std::uint32_t last(F& fabric) const {
+    return grid_.last(fabric);
+  }
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN State<F> at(F& fabric, std::uint32_t sum) const {
+    return grid_.at(fabric, sum, arrivals_);
+  }
+  template <class State>
+  [[nodiscard]] MUSTER_FN static std::uint32_t count(const State& state) {
+    return state.sum;
+  }
+
+  template <Fabric F>
+  MUSTER_FN void announce(F& fabric, State<F>& state, BarrierUse use) const {
+    grid_.announce(fabric, state, use);
+  }
+  template <Fabric F>
+  MUSTER_FN WaitStatus await(F& fabric, const State<F>& state, BarrierUse use) const {
+    return grid_.await(fabric, state, use);
+  }
+  // Lanes that do not run take no part in any call.
+  template <Fabric F>
+  MUSTER_FN void keep(F& fabric, const State<F>& state) const {
+    if (fabric.thread() == 0) fabric.set_counter(rows().epoch(fabric.lane()), state.sum);
+  }
+
+  GridBarrier grid_;
+  std::uint32_t arrivals_ = 1;
+};
+
+MUSTER_FN constexpr GridArrivals GridBarrier::expecting(std::uint32_t arrivals) const {
+  return {*this, arrivals};
+}
 
 }  // namespace muster
