@@ -5,4 +5,7 @@
 #include "muster/collective/all_reduce.hpp"
 #include "muster/collective/all_to_all.hpp"
 #include "muster/collective/broadcast.hpp"
+#include "muster/collective/gather.hpp"
+#include "muster/collective/reduce.hpp"
 #include "muster/collective/reduce_scatter.hpp"
+#include "muster/collective/scatter.hpp"

@@ -37,11 +37,15 @@ std::vector<std::string> names() {
   return all;
 }
 
-std::string as_test_name(std::string name, Shape shape) {
+std::string spelled(std::string name) {
   for (char& letter : name)
     if (letter == '/') letter = '_';
-  return name + "_n" + std::to_string(shape.ranks) + "_l" + std::to_string(shape.lanes) + "_t" +
-         std::to_string(shape.threads);
+  return name;
+}
+
+std::string as_test_name(const std::string& name, Shape shape) {
+  return spelled(name) + "_n" + std::to_string(shape.ranks) + "_l" + std::to_string(shape.lanes) +
+         "_t" + std::to_string(shape.threads);
 }
 
 constexpr Shape shapes[] = {{2, 1, 1}, {2, 2, 1}, {2, 1, 2}, {2, 2, 2}, {3, 1, 1}, {3, 2, 1},
@@ -70,6 +74,25 @@ INSTANTIATE_TEST_SUITE_P(All, ManyRanks,
                          testing::Values("epoch_barrier", "credit_barrier", "flip_barrier",
                                          "dissemination_barrier", "system_barrier", "handoff"),
                          [](const auto& test) { return test.param; });
+
+class EightRanks : public testing::TestWithParam<std::string> {};
+
+// Roots, peers and counts go round: at 8 ranks, too, one execution stands for all.
+TEST_P(EightRanks, AreCertified) {
+  const Entry& entry = *find(GetParam());
+  for (const std::uint32_t lanes : {1U, 2U})
+    for (const std::uint32_t threads : {1U, 2U}) {
+      Options options = options_for(8, Profile::rdma, 3);
+      options.lanes = lanes;
+      options.threads = threads;
+      EXPECT_VERDICT(explore(options, entry.body), certified)
+          << lanes << " lanes, " << threads << " threads";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EightRanks,
+                         testing::Values("broadcast", "reduce", "gather", "scatter"),
+                         [](const auto& test) { return spelled(test.param); });
 
 }  // namespace
 }  // namespace muster::check

@@ -105,6 +105,32 @@ TEST(Cost, CollectivesAreWhatTheirHeadersSay) {
   }
 }
 
+// P ranks that each have n bytes, in one message, with rank 0 for a root; the bytes of a part where
+// there is one for each rank.
+TEST(Cost, CollectivesWithARootAreWhatTheirHeadersSay) {
+  struct Form {
+    const char* name;
+    bool to_root;
+  };
+  for (std::uint64_t ranks = 2; ranks <= 9; ++ranks)
+    for (const Form form : {Form{"broadcast", false}, Form{"reduce", true}, Form{"gather", true},
+                            Form{"scatter", false}}) {
+      Command command(
+          with({"cost", "--json"}, {form.name, "-n", std::to_string(ranks), "--bytes", "96"}));
+      ASSERT_EQ(command.wait(), 0) << command.err();
+      const json all = json::parse(command.out());
+      for (std::uint64_t rank = 0; rank < ranks; ++rank) {
+        const json& one = all.at("per_rank").at(rank);
+        const std::uint64_t partners = rank == 0 ? ranks - 1 : 1;
+        // One message and one answer with each; whoever reads moves the bytes.
+        EXPECT_EQ(one.at("notifies"), partners) << form.name << ' ' << ranks << ' ' << rank;
+        EXPECT_EQ(one.at("waits"), partners) << form.name << ' ' << ranks << ' ' << rank;
+        EXPECT_EQ(one.at("bytes"), (rank == 0) == form.to_root ? 96 * partners : 0)
+            << form.name << ' ' << ranks << ' ' << rank;
+      }
+    }
+}
+
 TEST(Cost, TheTableNamesTheSize) {
   Command command(muster({"cost", "put", "-n", "2"}));
   ASSERT_EQ(command.wait(), 0) << command.err();

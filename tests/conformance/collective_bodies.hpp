@@ -256,30 +256,6 @@ Result<void> all_to_all_rows(Team& team) {
   return checks.done();
 }
 
-template <class Team, class T>
-Result<void> broadcast_from_each(Team& team) {
-  const Broadcast<T, collective_tile> broadcast(team, {.chunk = collective_chunk});
-  const std::uint32_t rank = team.rank().value;
-  Checks checks;
-  each_size([&](std::uint32_t lanes, std::int64_t count, std::uint32_t call) {
-    const Rank root{call * 5 % team.size()};
-    std::vector<T> from = input_of<T, Sum>(rank, call, count);
-    std::vector<T> to = poisoned<T>(count);
-    checks.ok(team.lanes(lanes,
-                         [&](auto& fabric) {
-                           Random random = random_of(fabric);
-                           random_delay(random);
-                           return broadcast.run(fabric, memory_of(to), memory_of(from), count,
-                                                root);
-                         }),
-              "the call");
-    for (std::int64_t i = 0; i < count; ++i)
-      checks.holds(to[static_cast<std::size_t>(i)] == element_of<T, Sum>(root.value, call, i),
-                   "an element of the root's");
-  });
-  return checks.done();
-}
-
 // What a call refuses, before it tells anybody: so all ranks are refused, and the next call works.
 template <class Team>
 Result<void> collectives_refuse(Team& team) {
@@ -343,8 +319,6 @@ std::vector<Case<Team>> collective_cases() {
       {"AllGatherInt16", all_gather_rows<Team, std::int16_t>, Sizes::few},
       {"AllToAllFloat", all_to_all_rows<Team, float>, Sizes::all},
       {"AllToAllDouble", all_to_all_rows<Team, double>, Sizes::few},
-      {"BroadcastFloat", broadcast_from_each<Team, float>, Sizes::all},
-      {"BroadcastInt64", broadcast_from_each<Team, std::int64_t>, Sizes::few},
       {"Refusals", collectives_refuse<Team>, Sizes::few},
   };
 }

@@ -100,6 +100,34 @@ Result<void> broadcast_loop(Team& team) {
   }
 }
 
+// What one root gathers, the next scatters; the sums go to a third.
+Result<void> rooted_loop(Team& team) {
+  const Reduce<std::int32_t> sums(team, {.chunk = 512});
+  const Gather<std::int32_t> gather(team, {.chunk = 512});
+  const Scatter<std::int32_t> scatter(team, {.chunk = 512});
+  for (std::uint32_t call = 0;; ++call) {
+    const Rank root{call % ranks};
+    auto mine = input_of<std::int32_t, Sum>(team.rank().value, call, count);
+    std::vector<std::int32_t> rows(root == team.rank() ? count * ranks : 0);
+    std::vector<std::int32_t> back(mine.size());
+    std::vector<std::int32_t> all(mine.size());
+    const Rank third{(call + 1) % ranks};
+    const Result<void> done = team.lane([&](auto& fabric) {
+      WaitStatus status = gather.run(fabric, memory_of(rows), memory_of(mine), count, root);
+      if (status == WaitStatus::ok)
+        status = scatter.run(fabric, memory_of(back), memory_of(rows), count, root);
+      if (status == WaitStatus::ok)
+        status = sums.run(fabric, memory_of(all), memory_of(mine), count, third);
+      return status;
+    });
+    if (!done) return done;
+    if (back != mine) return wrong("what was gathered and scattered is wrong");
+    for (std::int64_t i = 0; third == team.rank() && i < count; ++i)
+      if (!is_result<std::int32_t, Sum>(all[static_cast<std::size_t>(i)], ranks, call, i))
+        return wrong("a sum is wrong");
+  }
+}
+
 // How a rank's loop ended.
 enum class Outcome : int { none, told, told_late, wrong_result, other_error };
 
@@ -187,7 +215,8 @@ INSTANTIATE_TEST_SUITE_P(All, CollectiveKill,
                                            Named{"ReduceScatter", reduce_scatter_loop},
                                            Named{"AllGather", all_gather_loop},
                                            Named{"AllToAll", all_to_all_loop},
-                                           Named{"Broadcast", broadcast_loop}),
+                                           Named{"Broadcast", broadcast_loop},
+                                           Named{"Rooted", rooted_loop}),
                          [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "conformance/packet_bodies.hpp"
 #include "conformance/reduce_bodies.hpp"
 #include "conformance/remote_add_bodies.hpp"
+#include "conformance/rooted_bodies.hpp"
 #include "conformance/signal_bodies.hpp"
 #include "conformance/tile_bodies.hpp"
 #include "conformance/transfer_bodies.hpp"
@@ -61,6 +62,7 @@ int main(int argc, char** argv) {
     add(conformance::remote_add_cases<HostTeam>(), verify);
     add(conformance::packet_cases<HostTeam>(), verify);
     add(conformance::collective_cases<HostTeam>(), verify);
+    add(conformance::rooted_cases<HostTeam>(), verify);
   }
   return RUN_ALL_TESTS();
 }

@@ -12,6 +12,12 @@
 
 namespace muster {
 
+// What the cells of a collective hold.
+enum class Cells : std::uint8_t {
+  epochs,   // generations that only grow: the default, one deposit less for each wait
+  credits,  // counts that the waiter takes back: all cells are zero when all ranks have returned
+};
+
 struct CollectiveOptions {
   // How many elements each lane can stage in one round; larger messages take several rounds. 0 is
   // 64 KiB of them, a negative number an error (Failure). Staging takes twice that, a Broadcast's

@@ -13,6 +13,8 @@
 //
 // Errors: invalid_argument where lengths do not fit each other, spans overlap, or the root does not
 // exist, before anything is sent; else what a lane's waits end with (expired, peer_lost, aborted).
+// What the root alone is given wrongly it alone is told: the others wait for it until it calls
+// again, or their deadline is over.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +51,13 @@ template <class T>
                               " elements and " + shorter + " " + std::to_string(shorter_length) +
                               "; on " + std::to_string(team.size()) + " ranks it must have " +
                               std::to_string(shorter_length * team.size()));
+}
+
+[[nodiscard]] inline Result<void> check_root(const Team& team, std::string_view call, Rank root) {
+  if (root.value < team.size()) return {};
+  return collective_error(team, call,
+                          "root is " + std::to_string(root.value) + "; there are " +
+                              std::to_string(team.size()) + " ranks, from 0 on");
 }
 
 template <class T>
@@ -160,13 +169,77 @@ Result<void> all_to_all(Team& team, std::span<T> to,
 // Every rank's elements become the root's.
 template <class T>
 Result<void> broadcast(Team& team, std::span<T> elements, Rank root) {
-  if (root.value >= team.size())
-    return detail::collective_error(team, "broadcast",
-                                    "root is " + std::to_string(root.value) + "; there are " +
-                                        std::to_string(team.size()) + " ranks, from 0 on");
+  if (auto exists = detail::check_root(team, "broadcast", root); !exists) return exists;
   const MemoryRef<T> all = detail::memory_of(elements);
   return detail::run_kept<Broadcast<T>>(team, [&](const Broadcast<T>& object, auto& fabric) {
     return object.run(fabric, all, all, all.size(), root);
+  });
+}
+
+// to at the root = the operator over all ranks' `from`; both have the same length there, and `to`
+// is not looked at elsewhere.
+template <class T, detail::OperatorOn<T> Op = Sum>
+Result<void> reduce(Team& team, std::span<T> to, std::span<const std::type_identity_t<T>> from,
+                    Rank root, Op op = {}) {
+  if (auto exists = detail::check_root(team, "reduce", root); !exists) return exists;
+  const bool is_root = root == team.rank();
+  if (is_root && to.size() != from.size())
+    return detail::collective_error(team, "reduce",
+                                    "to has " + std::to_string(to.size()) + " elements and from " +
+                                        std::to_string(from.size()) +
+                                        "; at the root they must have the same length");
+  if (is_root && to.data() != from.data() && detail::spans_overlap<T>(to, from))
+    return detail::collective_error(team, "reduce",
+                                    "to and from overlap; they must be the same or apart");
+  return detail::run_kept<Reduce<T>>(team, [&](const Reduce<T>& object, auto& fabric) {
+    return object.run(fabric, detail::memory_of(to), detail::memory_of(from),
+                      static_cast<std::int64_t>(from.size()), root, op);
+  });
+}
+
+// The root's elements become the operator over all ranks'; those of the others stay.
+template <class T, detail::OperatorOn<T> Op = Sum>
+Result<void> reduce(Team& team, std::span<T> elements, Rank root, Op op = {}) {
+  return reduce(team, elements, std::span<const T>(elements), root, op);
+}
+
+// to at the root = all ranks' `from`, in the order of the ranks; it is size() times as long there,
+// and not looked at elsewhere.
+template <class T>
+Result<void> gather(Team& team, std::span<T> to, std::span<const std::type_identity_t<T>> from,
+                    Rank root) {
+  if (auto exists = detail::check_root(team, "gather", root); !exists) return exists;
+  if (root == team.rank()) {
+    if (auto fits = detail::check_lengths(team, "gather", "to", to.size(), "from", from.size());
+        !fits)
+      return fits;
+    if (from.data() != to.data() + from.size() * root.value && detail::spans_overlap<T>(to, from))
+      return detail::collective_error(
+          team, "gather", "to and from overlap; from may be the root's part of to, or apart");
+  }
+  return detail::run_kept<Gather<T>>(team, [&](const Gather<T>& object, auto& fabric) {
+    return object.run(fabric, detail::memory_of(to), detail::memory_of(from),
+                      static_cast<std::int64_t>(from.size()), root);
+  });
+}
+
+// to = this rank's part of the root's `from`, which is size() times as long there, and not looked
+// at elsewhere.
+template <class T>
+Result<void> scatter(Team& team, std::span<T> to, std::span<const std::type_identity_t<T>> from,
+                     Rank root) {
+  if (auto exists = detail::check_root(team, "scatter", root); !exists) return exists;
+  if (root == team.rank()) {
+    if (auto fits = detail::check_lengths(team, "scatter", "from", from.size(), "to", to.size());
+        !fits)
+      return fits;
+    if (to.data() != from.data() + to.size() * root.value && detail::spans_overlap<T>(to, from))
+      return detail::collective_error(
+          team, "scatter", "to and from overlap; to may be the root's part of from, or apart");
+  }
+  return detail::run_kept<Scatter<T>>(team, [&](const Scatter<T>& object, auto& fabric) {
+    return object.run(fabric, detail::memory_of(to), detail::memory_of(from),
+                      static_cast<std::int64_t>(to.size()), root);
   });
 }
 

@@ -65,6 +65,30 @@ void broadcast_once(Team& team, std::uint64_t bytes) {
                    [&](auto& fabric) { return broadcast.run(fabric, to, from, count, Rank{0}); });
 }
 
+void reduce_once(Team& team, std::uint64_t bytes) {
+  const Reduce<T> sums(team);
+  const std::int64_t count = count_of(bytes);
+  const auto [to, from] = ends_of(team, count, count);
+  (void)team.lanes(team.max_lanes(),
+                   [&](auto& fabric) { return sums.run(fabric, to, from, count, Rank{0}); });
+}
+
+void gather_once(Team& team, std::uint64_t bytes) {
+  const Gather<T> rows(team);
+  const std::int64_t count = count_of(bytes);
+  const auto [to, from] = ends_of(team, count * team.size(), count);
+  (void)team.lanes(team.max_lanes(),
+                   [&](auto& fabric) { return rows.run(fabric, to, from, count, Rank{0}); });
+}
+
+void scatter_once(Team& team, std::uint64_t bytes) {
+  const Scatter<T> parts(team);
+  const std::int64_t count = count_of(bytes);
+  const auto [to, from] = ends_of(team, count, count * team.size());
+  (void)team.lanes(team.max_lanes(),
+                   [&](auto& fabric) { return parts.run(fabric, to, from, count, Rank{0}); });
+}
+
 }  // namespace
 
 const std::vector<SizedBody>& collective_bodies() {
@@ -79,6 +103,9 @@ const std::vector<SizedBody>& collective_bodies() {
       {"all_gather", "what all ranks have, to each", all_gather_once},
       {"all_to_all", "a part of each rank's to each", all_to_all_once},
       {"broadcast", "what rank 0 has, to each", broadcast_once},
+      {"reduce", "the sums, to rank 0", reduce_once},
+      {"gather", "what all ranks have, to rank 0", gather_once},
+      {"scatter", "a part of rank 0's to each", scatter_once},
   };
   return all;
 }

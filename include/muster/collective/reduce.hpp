@@ -1,0 +1,86 @@
+// Reduce: the root gets the operator over what all ranks have.
+#pragma once
+
+#include <cstdint>
+
+#include "muster/collective/call.hpp"
+#include "muster/collective/rooted.hpp"
+#include "muster/fabric.hpp"
+
+namespace muster {
+
+// to[i] on rank `root` = op over all ranks of from[i], 0 <= i < count: count elements x P ranks to
+// count elements on one; `to` of the others is not looked at.
+//
+// All others show their elements in messages, from which the root loads them (Rooted says why
+// nothing is overwritten too early, and that nothing is in flight when a call ends: the next may
+// have another root). The order of the ranks is the order of the sum, as in AllReduce, whoever the
+// root is.
+//
+// Cost, P ranks, m messages: each peer m notifies, the root m (P-1) waits and (m + 1) / 2 (P-1)
+// notifies; (P-1) * count elements read by the root.
+//
+// `to` and `from` are windows of the team (their part of this rank) or plain memory of the rank,
+// read as one run of elements. They are the same, or do not overlap.
+//
+// Plain bytes: copy it into bodies and kernels. It owns its memory; calls of one object may follow
+// each other at once. Lanes share the elements. After a call that was not `ok`, `to` holds
+// anything, and the next call returns `refused`. With Cells::credits all its cells are zero when
+// all ranks have returned.
+template <class T, std::int64_t C = detail::collective_tile<T>, Cells cells = Cells::epochs>
+class Reduce {
+ public:
+  Reduce() = default;
+  template <SetUp Team>
+  explicit Reduce(Team& team, CollectiveOptions options = {})
+      : rooted_(team, Rooted<T, cells>::message_of(detail::chunk_of<T>(options.chunk), C)) {}
+
+  // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0,
+  // the same root and the same operator.
+  template <Fabric F, TransferEnd To, TransferEnd From, class Op = Sum>
+  MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Rank root,
+                           Op op = {}) const {
+    const bool is_root = root == fabric.rank();
+    if (root.value >= fabric.size() || !detail::holds_call(to, is_root ? count : 0, from, count, 0))
+      return WaitStatus::invalid;
+    const OneCall call(fabric);
+    fabric.converge();  // other threads of the lane may have written what this one reads
+    detail::describe_collective<T>(fabric, "Reduce", rooted_.rows(),
+                                   detail::operator_code(op) << 32U | root.value, count);
+    const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
+    if (mine.count == 0) return WaitStatus::ok;  // on every rank alike
+    auto tile = fabric.template tile<T, 1, C>();
+    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    auto turn = rooted_.turn(fabric, root, Way::to_root, mine, rooted_.elements());
+    for (std::uint32_t index = 0; index < turn.messages(); ++index) {
+      if (turn.begin(index) != WaitStatus::ok) break;
+      const Share part = turn.part(index);
+      detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
+        const Box box = detail::run_box(part.first + at, length);
+        if (!is_root) {
+          fabric.load(tile, detail::as_run(from), box);
+          return turn.write(tile, index, at, length);
+        }
+        detail::reduce_in_order(fabric.size(), sums, tile, op, [&](Rank rank) {
+          if (rank == root)
+            fabric.load(tile, detail::as_run(from), box);
+          else
+            turn.read(tile, rank, index, at, length);
+        });
+        tile.assign(sums);
+        fabric.store(tile, detail::as_run(to), box);
+      });
+      turn.end(index);
+    }
+    return turn.end_all();
+  }
+
+  // Those of the messages, and those of the answers.
+  [[nodiscard]] MUSTER_FN Rows rows() const { return rooted_.rows(); }
+  [[nodiscard]] MUSTER_FN Rows answers() const { return rooted_.answers(); }
+
+ private:
+  Rooted<T, cells> rooted_;
+};
+
+}  // namespace muster
