@@ -5,6 +5,7 @@
 
 #include "muster/collective/call.hpp"
 #include "muster/collective/rooted.hpp"
+#include "muster/collective/sums.hpp"
 #include "muster/fabric.hpp"
 
 namespace muster {
@@ -49,8 +50,7 @@ class Reduce {
                                    detail::operator_code(op) << 32U | root.value, count);
     const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
     if (mine.count == 0) return WaitStatus::ok;  // on every rank alike
-    auto tile = fabric.template tile<T, 1, C>();
-    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    detail::Sums<T, C, F> sums(fabric);
     auto turn = rooted_.turn(fabric, root, Way::to_root, mine, rooted_.elements());
     for (std::uint32_t index = 0; index < turn.messages(); ++index) {
       if (turn.begin(index) != WaitStatus::ok) break;
@@ -58,17 +58,16 @@ class Reduce {
       detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
         const Box box = detail::run_box(part.first + at, length);
         if (!is_root) {
-          fabric.load(tile, detail::as_run(from), box);
-          return turn.write(tile, index, at, length);
+          fabric.load(sums.tile(), detail::as_run(from), box);
+          return turn.write(sums.tile(), index, at, length);
         }
-        detail::reduce_in_order(fabric.size(), sums, tile, op, [&](Rank rank) {
+        auto& total = sums.over_ranks(fabric.size(), op, [&](Rank rank, auto& tile) {
           if (rank == root)
             fabric.load(tile, detail::as_run(from), box);
           else
             turn.read(tile, rank, index, at, length);
         });
-        tile.assign(sums);
-        fabric.store(tile, detail::as_run(to), box);
+        fabric.store(total, detail::as_run(to), box);
       });
       turn.end(index);
     }
