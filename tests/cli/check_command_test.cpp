@@ -80,12 +80,12 @@ TEST(CheckCommand, SaysWhatIsWrongWithItsArguments) {
             "muster check: there is no check 'no_such'; --list names them");
   EXPECT_EQ(refusal({"check", "epoch_barrier", "--profile", "tso"}),
             "muster check: there is no profile 'tso'; there are sc, direct and rdma");
-  EXPECT_EQ(
-      refusal({"cost", "no_such"}),
+  const std::string unknown = refusal({"cost", "no_such"});
+  EXPECT_TRUE(unknown.starts_with(
       "muster cost: there is no protocol 'no_such'; there are put, get, put_signal, remote_add, "
-      "packet_exchange, all_reduce/one_shot, all_reduce/two_phase, all_reduce/ring, "
-      "all_reduce/direct, reduce_scatter, all_gather, all_to_all, broadcast, and those of muster "
-      "check --list");
+      "packet_exchange, all_reduce/one_shot, "))
+      << unknown;
+  EXPECT_TRUE(unknown.ends_with(", and those of muster check --list")) << unknown;
   EXPECT_EQ(refusal({"cost", "epoch_barrier", "--profile", "tso"}),
             "muster cost: --profile is 'tso'; it must be sc, direct or rdma");
 }

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <new>
 
+#include "muster/types.hpp"
+
 namespace muster::host::detail {
 
 // Blocks of `bytes` bytes, of the calling thread. One may be given back by another thread than it

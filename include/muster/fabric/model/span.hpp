@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <source_location>
 
+#include "muster/types.hpp"
+
 namespace muster::model {
 
 using Where = std::source_location;
