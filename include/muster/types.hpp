@@ -173,6 +173,18 @@ struct Rows {
   }
 };
 
+// Which row of a pad: PyTorch's `channel`.
+struct PadChannel {
+  std::uint32_t value = 0;
+  friend constexpr bool operator==(PadChannel, PadChannel) = default;
+};
+
+// Signals as a pad in the layout of PyTorch's: a row of `ranks` cells for each channel, cell =
+// channel * ranks + writer. There are no counters beside it: it is for FlipBarrier alone.
+[[nodiscard]] MUSTER_FN constexpr Rows pad_rows(Signals pad, std::uint32_t ranks) {
+  return {pad.first, {pad.first.segment, Rows::no_counters}, pad.count / ranks, ranks};
+}
+
 // Memory that every rank of a team has allocated alike: rows x cols elements of T on each rank,
 // row-major.
 template <class T>

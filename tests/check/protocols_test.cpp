@@ -94,5 +94,15 @@ INSTANTIATE_TEST_SUITE_P(All, EightRanks,
                          testing::Values("broadcast", "reduce", "gather", "scatter"),
                          [](const auto& test) { return spelled(test.param); });
 
+// The pad that the check itself asks for: 32 channels, 8 ranks.
+TEST(Pad, HasTheChannelsOfPyTorch) {
+  const Entry& entry = *find("flip_barrier/channel");
+  for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc}) {
+    Options options = options_for(8, profile, 2);
+    options.lanes = 32;
+    EXPECT_VERDICT(explore(options, entry.body), certified) << name_of(profile);
+  }
+}
+
 }  // namespace
 }  // namespace muster::check

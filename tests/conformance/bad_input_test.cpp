@@ -35,6 +35,29 @@ TEST_P(BadInput, RankOutOfRange) {
       words));
 }
 
+TEST_P(BadInput, ChannelThatThePadHasNot) {
+  struct Wrong {
+    PadChannel first;
+    std::uint32_t lanes;
+    Words words;
+  };
+  for (const Wrong& wrong : {Wrong{{32}, 1, {"channel is 32 for 1 lanes", "has 32 channels"}},
+                             Wrong{{30}, 3, {"channel is 30 for 3 lanes", "has 32 channels"}},
+                             Wrong{{~0U}, 2, {"channel is 4294967295", "has 32 channels"}},
+                             Wrong{{0}, 0, {"for 0 lanes", "at least one"}}})
+    expect_held([&wrong](Team& team) -> Result<void> {
+      Checks checks;
+      const Rows pad = pad_rows(*team.signals(32 * team.size()), team.size());
+      try {
+        (void)FlipBarrier(pad, wrong.first, wrong.lanes);
+        checks.holds(false, "a channel that the pad has not is refused");
+      } catch (const Failure& failure) {
+        expect_words(checks, failure.error(), ErrorCode::invalid_argument, wrong.words);
+      }
+      return checks.done();
+    });
+}
+
 TEST_P(BadInput, AddressOfNoRank) {
   expect_held(in_a_lane(
       [](auto& fabric, const Things& t) {

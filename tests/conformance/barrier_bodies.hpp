@@ -213,6 +213,53 @@ Result<void> cells_return_to_zero(Team& team) {
   });
 }
 
+// A pad of 32 channels in the layout of PyTorch's: barriers on channels of their own, in lanes of
+// their own, beside code that knows nothing of muster's and takes turns with one of them on its
+// channel. All cells are zero afterwards, on all channels.
+template <class Team>
+Result<void> flip_on_channels(Team& team) {
+  constexpr std::uint32_t channels = 32;
+  constexpr std::uint32_t shared = 3;
+  const Exchange windows = make_exchange(team, 3);
+  const Signals pad = *team.signals(channels * team.size());
+  const Rows rows = pad_rows(pad, team.size());
+  const FlipBarrier last(rows, PadChannel{channels - 3}, 3);
+  const FlipBarrier one(rows, PadChannel{shared});
+  const EpochBarrier quiet(team);
+  return team.lanes(3, [&](auto& fabric) -> Result<void> {
+    Checks checks;
+    const auto by_hand = [&] {  // cell = channel * ranks + writer
+      WaitStatus status = WaitStatus::ok;
+      for_each_peer(fabric, [&](Rank peer) {
+        const Signal mine = pad[shared * fabric.size() + fabric.rank().value];
+        status = worst(status, fabric.hand(mine, peer, Order::release));
+      });
+      for_each_peer(fabric, [&](Rank peer) {
+        const Signal theirs = pad[shared * fabric.size() + peer.value];
+        status = worst(status, fabric.take(theirs, Order::acquire));
+      });
+      return fabric.converge(status);
+    };
+    Random random = random_of(fabric);
+    const std::uint32_t rounds = team.size() > 8 ? 4 : 20;
+    for (std::uint32_t round = 1; round <= rounds && checks.done(); ++round) {
+      random_delay(random);
+      const auto all = [&] { return last.sync(fabric); };
+      if (fabric.lane() == Lane{0})
+        exchange_round(
+            fabric, checks, windows.inbox, windows.outbox, round, [&] { return one.sync(fabric); },
+            by_hand);
+      else
+        exchange_round(fabric, checks, windows.inbox, windows.outbox, round, all, all);
+    }
+    checks.ok(quiet.sync(fabric), "the other barrier");  // nobody is still inside a call
+    if (fabric.lane() == Lane{0})
+      for (std::uint32_t cell = 0; cell < (channels - 3) * fabric.size(); ++cell)
+        checks.equal(fabric.read(pad[cell]), 0, "a cell of the pad");
+    return checks.done();
+  });
+}
+
 // The team's own barrier, outside lanes, between lanes that write and lanes that read.
 template <class Team>
 Result<void> team_sync_orders_lanes(Team& team) {
@@ -256,6 +303,7 @@ std::vector<Case<Team>> barrier_cases() {
       {"SumsWrap", sums_wrap<Team>, Sizes::all},
       {"CreditCellsReturnToZero", cells_return_to_zero<Team, CreditBarrier>, Sizes::all},
       {"FlipCellsReturnToZero", cells_return_to_zero<Team, FlipBarrier>, Sizes::all},
+      {"FlipOnChannels", flip_on_channels<Team>, Sizes::all},
       {"TeamSyncOrdersLanes", team_sync_orders_lanes<Team>, Sizes::all_and_64},
   };
   add_barrier_cases<Team, EpochBarrier>(cases, "EpochData", "EpochDataOnThreeLanes", "EpochUses",

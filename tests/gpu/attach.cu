@@ -55,16 +55,20 @@ struct Owner {
   std::vector<void*> cells;
 };
 
+// Of two lanes: neither the first nor the last of the pad's 32.
+constexpr PadChannel first_channel{29};
+
 // A barrier that is not muster's, on the same pad: the protocol that PyTorch's symmetric memory
-// uses. Each block signals the cell block * world + rank of every peer, from 0 to 1, and takes back
-// its own cells, from 1 to 0, by compare-and-swap of system scope.
+// uses. Each block signals the cell channel * world + rank of every peer, from 0 to 1, and takes
+// back its own cells, from 1 to 0, by compare-and-swap of system scope.
 __global__ void foreign_barrier_kernel(std::uint32_t* const* pads, std::uint32_t rank,
-                                       std::uint32_t world) {
+                                       std::uint32_t world, std::uint32_t channel) {
+  const std::uint32_t row = (channel + blockIdx.x) * world;
   const std::uint32_t peer = threadIdx.x;
   if (peer >= world || peer == rank) return;
   using Word = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_system>;
-  Word theirs(pads[peer][blockIdx.x * world + rank]);
-  Word mine(pads[rank][blockIdx.x * world + peer]);
+  Word theirs(pads[peer][row + rank]);
+  Word mine(pads[rank][row + peer]);
   std::uint32_t expected = 0;
   while (!theirs.compare_exchange_strong(expected, 1, cuda::memory_order_release,
                                          cuda::memory_order_relaxed))
@@ -96,7 +100,7 @@ struct Attached {
 
 Attached make_attached(const Owner& owner, const std::vector<int>& devices, std::uint32_t rank) {
   gpu::World world = attach(owner, devices, rank);
-  const FlipBarrier flip(need(world.pad_rows(1, 2)));
+  const FlipBarrier flip(need(world.pad_rows(1, 32)), first_channel, 2);
   need(world.use_for_cells(2));
   const EpochBarrier epoch(world);
   Exchange exchange;
@@ -137,7 +141,8 @@ void pad_and_cells() {
       need(one.world.launch(exchange_kernel<gpu::Block<64>, FlipBarrier>, shape, one.flip,
                             one.exchange));
       must(cudaSetDevice(devices[rank]), "turning to a GPU");
-      foreign_barrier_kernel<<<2, 32, 0, one.world.stream(0)>>>(pads_on_gpu[rank], rank, 2);
+      foreign_barrier_kernel<<<2, 32, 0, one.world.stream(0)>>>(pads_on_gpu[rank], rank, 2,
+                                                                first_channel.value);
       must(cudaGetLastError(), "launching");
       one.exchange.first_round += 50;
       need(one.world.launch(exchange_kernel<gpu::Block<64>, EpochBarrier>, shape, one.epoch,

@@ -140,6 +140,24 @@ void lane_by_lane() {
   });
 }
 
+// ---- channels of a pad
+
+// A lane each, on channels of one pad of 32.
+void flip_on_channels() {
+  on_every_placement(3, [](gpu::World& world, const Board& board) {
+    const Rows pad = pad_rows(need(world.signals(32 * world.size())), world.size());
+    const FlipBarrier last(pad, PadChannel{31});
+    const FlipBarrier other(pad, PadChannel{3});
+    const Stamps stamps = make_stamps(world, false);
+    const gpu::Shape shape{.lanes = 1, .threads = threads};
+    constexpr auto split = Form::split;
+    need(world.launch(shared_kernel<FlipBarrier, Form::sync>, shape, board, last, stamps, 0U));
+    need(world.launch(shared_kernel<FlipBarrier, split>, shape, board, other, stamps, rounds));
+    need(world.launch(shared_kernel<FlipBarrier, Form::scoped>, shape, board, last, stamps,
+                      2 * rounds));
+  });
+}
+
 // ---- lanes that produce, and lanes that consume
 
 // The first `producers` lanes write what all lanes behind them find; and again, once these have
@@ -253,6 +271,7 @@ int main(int argc, char** argv) {
               {"automatic", lane_by_lane<Barrier>},
               {"system_wraps", [] { through_the_wrap<SystemBarrier>(3); }},
               {"dissemination_wraps", [] { through_the_wrap<DisseminationBarrier>(1); }},
+              {"flip_on_channels", flip_on_channels},
               {"credit_returns_to_zero", returns_to_zero<CreditBarrier>},
               {"flip_returns_to_zero", returns_to_zero<FlipBarrier>}});
 }

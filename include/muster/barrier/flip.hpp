@@ -5,6 +5,7 @@
 #include "muster/barrier/counting.hpp"
 #include "muster/barrier/use.hpp"
 #include "muster/fabric.hpp"
+#include "muster/result.hpp"
 
 namespace muster {
 
@@ -15,6 +16,10 @@ namespace muster {
 // that. No mark can be lost: a cell has one handing thread and one taking thread, and each waits
 // for the other. The state between calls is all zero, so the pad can be shared with other code that
 // leaves it zero.
+//
+// On a pad, lane k takes channel k; or channel c + k, where it is told c: then several barriers, or
+// other code, use the other channels of one pad at the same time. Two that use one channel take
+// turns, and something else orders them.
 //
 // arrive() may block until the peers have left the previous call.
 //
@@ -28,11 +33,32 @@ class FlipBarrier : public Counting<FlipBarrier, WaitStatus, AfterFailure::refus
   template <SetUp T>
   explicit FlipBarrier(T& team) : rows_(*team.rows()) {}
   MUSTER_FN explicit constexpr FlipBarrier(Rows rows) : rows_(rows) {}
+  // Lane k of `lanes` takes the pad's channel `first` + k: what PyTorch's barrier(channel=first +
+  // k) takes. On the host; throws Failure, as a Result without a value does, where the pad has no
+  // such channels.
+  FlipBarrier(Rows pad, PadChannel first, std::uint32_t lanes = 1)
+      : rows_(*channels_of(pad, first, lanes)) {}
 
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
 
  private:
   friend Counting;
+
+  [[nodiscard]] static Result<Rows> channels_of(Rows pad, PadChannel first, std::uint32_t lanes) {
+    const std::uint32_t c = first.value;
+    if (lanes == 0 || c >= pad.lanes || lanes > pad.lanes - c)
+      return Error{ErrorCode::invalid_argument,
+                   "FlipBarrier: channel is " + std::to_string(c) + " for " +
+                       std::to_string(lanes) + " lanes; the pad has " + std::to_string(pad.lanes) +
+                       " channels, one for each lane from there on, at least one"};
+    Rows rows = pad;
+    rows.first.cell += c * pad.ranks;
+    rows.lanes = lanes;
+    // So that each channel keeps the counter where its failure is noted, whoever uses it.
+    if (pad.has_counters()) rows.first_epoch.cell += pad.lanes + c - lanes;
+    return rows;
+  }
+
   template <Fabric>
   using State = WaitStatus;  // the worst of the hands
 

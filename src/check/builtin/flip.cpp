@@ -47,4 +47,15 @@ MUSTER_CHECK(rendezvous, {.ranks = 3,
   builtin::rendezvous(team, lanes, calls, barrier);
 }
 
+MUSTER_CHECK(channel, {.ranks = 8,
+                       .calls = 2,
+                       .lanes = 32,
+                       .group = "flip_barrier",
+                       .about = "one lane, on the last channel of a pad of as many as lanes"}) {
+  const muster::Rows pad = *team.rows(lanes);
+  const muster::FlipBarrier barrier(pad, muster::PadChannel{lanes - 1});
+  team.promise_zero(pad);
+  builtin::full(team, 1, calls, barrier);
+}
+
 }  // namespace muster::check::builtin::flip
