@@ -17,7 +17,6 @@ LONG = {
     "include/muster/fabric/gpu/fabric.cuh",
     "include/muster/fabric/host.hpp",
     "src/check/execution.hpp",
-    "tests/check/findings_test.cpp",
     "tests/conformance/failure_report_test.cpp",
     "tests/gpu/world_test.cpp",
     "tests/support/counting_fabric.hpp",
