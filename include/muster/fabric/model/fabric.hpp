@@ -179,11 +179,9 @@ class Fabric {
   void expectation(bool holds, std::string_view what, Where where);  // muster::expect
   void outcome(std::uint64_t value);
 
-  // Records the access by this thread and returns where the bytes are. A span outside its segment
-  // is a finding, and the bytes returned are scratch.
-  [[nodiscard]] void* touch(Rank rank, Span span, Access access, Where where);
-
  private:
+  template <class T>
+  friend class Ref;
   template <class T>
   friend class View;
   enum class Move : std::uint8_t { load, store, remote_load, remote_store, remote_add };
@@ -194,6 +192,9 @@ class Fabric {
   template <class T>
   Span run_of(WindowRef<T> window, std::int64_t at, std::int64_t count, Where where);
 
+  // Records the access by this thread and returns where the bytes are. A span outside its segment
+  // is a finding, and the bytes returned are scratch.
+  [[nodiscard]] void* touch(Rank rank, Span span, Access access, Where where);
   void require_direct(Rank peer, Where where);
   // False, with a finding, where the window, peer or box does not exist.
   bool begin_move(Span window, std::uint32_t team, std::int64_t rows, std::int64_t cols, Rank peer,
