@@ -143,7 +143,7 @@ class WaitJudge {
 std::optional<std::string> why_not_determinate(Execution& run) {
   if (run.expired() > 0) return "a wait has expired";
   if (run.aborted()) return "the team was aborted";
-  if (run.spun()) return "there are polls that see nothing new";
+  if (run.polls().spun()) return "there are polls that see nothing new";
   if (mutant("D-unjudged")) return std::nullopt;
   for (const Taken& taken : run.taken()) {
     const Cell& cell = run.cell(taken.cell);

@@ -67,13 +67,13 @@ class Explorer {
   bool once(Scheduler& strategy, const std::string& path, Ending& ending) {
     ending = run_.run(strategy);
     report_.costs = run_.costs();
-    report_.polls = report_.polls || run_.polled();
-    if (polls_.empty()) polls_ = run_.polling();
+    report_.polls = report_.polls || run_.polls().seen();
+    if (polls_.empty()) polls_ = run_.polls().endless();
     halted_ = halted_ || ending == Ending::halted;
     if (ending == Ending::lost) undetermined_ = "the same answers to the same reads lead elsewhere";
     if (run_.findings().empty() || ending == Ending::lost) return true;
     report_.verdict = Verdict::refuted;
-    report_.findings = run_.findings();
+    report_.findings = run_.findings().list();
     report_.replay = path;
     if (options_.trace) keep_events();
     return false;
@@ -148,7 +148,7 @@ class Explorer {
     for (;;) {
       report_.executions = report_.dropped = 0;
       report_.outcomes.clear();
-      run_.sensitivity().changed = false;
+      run_.sensitivity().settle();
       run_.groups().settle();
       if (pass()) return;  // else something has turned out that changes the search: again
     }
@@ -185,15 +185,15 @@ class Explorer {
       // On sc the minimal sets are enough as long as nothing goes wrong with them, since memory
       // that is weaker shows all that sc does, and each cell only grows. Else every set is tried.
       const bool sc = options_.profile == Profile::sc;
-      if (sc && !run_.is_exact_sc() && (run_.unexplained() || !run_.sensitivity().cells.empty())) {
-        run_.exact_sc(true);
+      if (sc && !run_.is_exact_sc() && (run_.unexplained() || run_.sensitivity().any())) {
+        run_.search_sc_exactly();
         run_.groups().merge_all();
         return false;
       }
-      if (run_.sensitivity().changed || run_.groups().changed()) return false;
+      if (run_.sensitivity().changed() || run_.groups().changed()) return false;
       count(ending);
-      if (ending == Ending::done && !run_.spun() && !run_.aborted() && run_.is_recorded() &&
-          is_undetermined()) {
+      if (ending == Ending::done && !run_.polls().spun() && !run_.aborted() &&
+          run_.recorded().is_kept() && is_undetermined()) {
         bounded(stopped());
         return true;
       }
@@ -253,7 +253,7 @@ class Explorer {
         std::from_chars(path.c_str() + dash + 1, path.c_str() + path.size(), index);
       return randomly(pct, index, index + 1);
     }
-    run_.exact_sc(options_.profile == Profile::sc && path.starts_with("x"));
+    if (options_.profile == Profile::sc && path.starts_with("x")) run_.search_sc_exactly();
     Search search(false);
     search.follow(choices(path));
     run_.keep_sites(true);
@@ -276,20 +276,20 @@ class Explorer {
   // The choices of a path are numbered as the search numbered them: with what it knew by then.
   void learn_sensitivity() {
     for (;;) {
-      run_.sensitivity().changed = false;
+      run_.sensitivity().settle();
       Search search(false);
       search.follow(choices(options_.replay));
       const bool traced = options_.trace;
       run_.keep_trace(false);
       run_.run(search);
       run_.keep_trace(traced);
-      if (!run_.sensitivity().changed) return;
+      if (!run_.sensitivity().changed()) return;
     }
   }
 
   void keep_events() {
     report_.events.clear();
-    for (const Step& step : run_.trace()) {
+    for (const Step& step : run_.trace().steps()) {
       const Thread& thread = run_.threads()[step.thread];
       Event event;
       event.rank = thread.rank;
@@ -298,7 +298,7 @@ class Explorer {
       event.setup = thread.is_setup;
       event.what = step.what;
       event.where = short_place(step.where);
-      event.past = run_.finding_past().at(thread.id) >= step.epoch;
+      event.past = run_.findings().past().at(thread.id) >= step.epoch;
       report_.events.push_back(std::move(event));
     }
   }

@@ -146,7 +146,7 @@ void* Fabric::move_element(Span span, Rank peer, Move move) {
 bool Fabric::check_run(Span window, std::uint32_t team, std::int64_t at, std::int64_t count,
                        std::int64_t size, Where where) {
   auto& run = *self_->run;
-  const std::uint64_t bytes = run.segment_bytes(window.segment);
+  const std::uint64_t bytes = run.windows().bytes_of(window.segment);
   const bool exists = team == 0 && size >= 0 &&
                       window.offset + static_cast<std::uint64_t>(size) * window.element <= bytes;
   if (!run.contract(*self_, exists, "the window is not one of this team", self_->at(where)))

@@ -1,7 +1,8 @@
 // What is wrong with an execution: findings, and the judgement of its end.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/compare.hpp"
 #include "check/execution.hpp"
@@ -10,97 +11,33 @@
 
 namespace muster::check::engine {
 
-namespace {
-constexpr std::size_t most_findings = 24;
-
-// What is told first: causes before their consequences.
-int rank_of(Kind kind) {
-  switch (kind) {
-    case Kind::race: return 1;
-    case Kind::clobber: return 2;
-    case Kind::stale_pass: return 3;
-    case Kind::credits: return 4;
-    case Kind::divergence:
-    case Kind::deadlock: return 5;
-    case Kind::expect: return 6;
-    default: return 0;
-  }
-}
-}  // namespace
-
-// Where ranks that miss each other run different numbers of lanes: which.
-std::string Execution::other_lanes(Kind kind) const {
-  if (kind != Kind::deadlock && kind != Kind::divergence && kind != Kind::stale_pass) return "";
-  for (std::uint32_t rank = 1; rank < options_.ranks; ++rank) {
-    const auto& first = launches_[0];
-    const auto& other = launches_[rank];
-    for (std::size_t at = 0; at < std::min(first.size(), other.size()); ++at)
-      if (first[at].lanes != other[at].lanes)
-        return fmt::format("; rank 0 runs {} lanes ({}) where rank {} runs {} ({})",
-                           first[at].lanes, short_place(first[at].where), rank, other[at].lanes,
-                           short_place(other[at].where));
-  }
-  return "";
-}
-
 void Execution::found(Thread& self, Kind kind, std::string what, std::string missing,
                       std::string location, const Clock* also) {
-  const bool full = findings_.size() >= most_findings;
-  if (unwinding_ || (full && rank_of(findings_.back().kind) <= rank_of(kind))) return;
+  Clock past = self.cause;
+  if (also != nullptr) past.join(*also);
+  found_in(past, self, kind, std::move(what), std::move(missing), std::move(location));
+}
+
+void Execution::found_in(const Clock& past, Thread& self, Kind kind, std::string what,
+                         std::string missing, std::string location) {
+  if (fibers_.unwinding() || !findings_.has_room_for(kind)) return;
   // On sc, errors that only a weaker memory explains are none.
   if (options_.profile == Profile::sc && !explained_by_one_order()) {
     unexplained_ = true;
     return;
   }
-  for (const Finding& finding : findings_)
-    if (finding.kind == kind && finding.location == location && finding.rank == self.rank) return;
-  if (full) findings_.pop_back();
-  const auto place = std::find_if(findings_.begin(), findings_.end(), [&](const Finding& other) {
-    return rank_of(other.kind) > rank_of(kind);
-  });
-  if (place == findings_.begin()) {
-    finding_past_ = self.cause;
-    if (also != nullptr) finding_past_.join(*also);
-  }
-  if (tracing_) note(self, self.where, fmt::format("** {} **", name_of(kind)));
+  // Ranks that miss each other may be running different numbers of lanes.
+  if (kind == Kind::deadlock || kind == Kind::divergence || kind == Kind::stale_pass)
+    if (const std::string lanes = launches_.difference(); !lanes.empty()) what += "; " + lanes;
   Finding finding;
   finding.kind = kind;
-  finding.what = std::move(what) + other_lanes(kind);
+  finding.what = std::move(what);
   finding.missing = std::move(missing);
   finding.location = std::move(location);
   finding.rank = self.rank;
   finding.lane = self.lane;
-  findings_.insert(place, std::move(finding));
-}
-
-const Thread& Execution::thread_of(Stamp stamp) const {
-  const auto threads = static_cast<std::uint32_t>(threads_.size());
-  if (stamp.component < 2 * threads) return threads_[stamp.component % threads];
-  if (stamp.component < static_components_)
-    return threads_[(stamp.component - 2 * threads) / options_.ranks];
-  return threads_[agents_[stamp.component - static_components_].thread];
-}
-
-Stamp Execution::event_of(Stamp stamp) const {
-  const auto threads = static_cast<std::uint32_t>(threads_.size());
-  if (stamp.component < 2 * threads) stamp.component %= threads;
-  return stamp;
-}
-
-std::string Execution::location(const Segment& segment, std::uint64_t element,
-                                std::uint32_t rank) const {
-  return fmt::format("{}[{}] of rank {}", segment.name, element, rank);
-}
-
-std::string Execution::name_of_cell(const Cell& cell) const {
-  for (const Block& block : blocks_) {
-    if (cell.number < block.first || cell.number >= block.first + block.count) continue;
-    const std::uint32_t at = cell.number - block.first;
-    if (block.ranks == 0) return fmt::format("{}[{}] of rank {}", block.name, at, cell.rank);
-    return fmt::format("{}[lane {}, from rank {}] of rank {}", block.name, at / block.ranks,
-                       at % block.ranks, cell.rank);
-  }
-  return fmt::format("cell {} of rank {}", cell.number, cell.rank);
+  if (findings_.add(std::move(finding), past) && tracing())
+    note(self, self.where, fmt::format("** {} **", name_of(kind)));
 }
 
 std::string Execution::name_of_thread(const Thread& thread) const {
@@ -151,7 +88,8 @@ Ending Execution::judge_stuck() {
     return Ending::dropped;
   }
   judge_take_backs();
-  report_divergence_or_deadlock();
+  report_divergence();
+  report_deadlock();
   return Ending::stuck;
 }
 
@@ -168,7 +106,7 @@ bool Execution::was_there(const Thread& thread) const {
   return false;
 }
 
-void Execution::report_divergence_or_deadlock() {
+void Execution::report_divergence() {
   for (Thread& thread : threads_) {
     if (thread.state == ThreadState::meeting) {
       for (const Thread& other : threads_)
@@ -185,11 +123,14 @@ void Execution::report_divergence_or_deadlock() {
         if (other.is_setup && other.state == ThreadState::done)
           found(thread, Kind::divergence,
                 fmt::format("rank {} is at {} that rank {} never calls: it has returned",
-                            thread.rank, setup_calls_[thread.setup_calls - 1].what, other.rank),
+                            thread.rank, setup_calls_.what(thread.setup_calls - 1), other.rank),
                 "every rank makes the same set-up calls in the same order",
                 fmt::format("rank {}", thread.rank));
     }
   }
+}
+
+void Execution::report_deadlock() {
   std::string all;
   Thread* first = nullptr;
   bool missed = false;
@@ -213,10 +154,10 @@ void Execution::report_divergence_or_deadlock() {
 
 // The promises that hold at the end of a whole execution.
 void Execution::judge_end() {
-  for (std::uint32_t number = 0; number < cell_numbers_; ++number)
+  for (std::uint32_t number = 0; number < cells_.numbers(); ++number)
     for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) {
-      Cell& cell = cells_[cell_index(rank, number)];
-      Thread& setup = threads_[rank * per_rank_];
+      const Cell& cell = cells_.at(rank, number);
+      Thread& setup = threads_.setup(rank);
       const std::uint32_t value = cell.value(cell.all());
       if (cell.promised_zero && value != 0 && !mutant("left-over-unseen"))
         found(setup, Kind::credits,
@@ -225,36 +166,6 @@ void Execution::judge_end() {
               "what was deposited is not taken back, or more than that", name_of_cell(cell));
     }
   judge_take_backs();
-}
-
-// sc: orders everything by program order, reads-from, and "a read that did not see a deposit comes
-// before it". A cycle means that no single order explains what was read.
-bool Execution::explained_by_one_order() const {
-  const std::size_t n = log_.size();
-  std::vector<std::uint32_t> before(n, 0);
-  std::vector<std::vector<std::uint32_t>> after(n);
-  const auto precedes = [&](const Logged& a, const Logged& b) {
-    if (b.cause.has(a.stamp)) return true;
-    return a.reads && !b.reads && a.cell == b.cell && !a.set.has(b.deposit);
-  };
-  for (std::uint32_t a = 0; a < n; ++a)
-    for (std::uint32_t b = 0; b < n; ++b)
-      if (a != b && precedes(log_[a], log_[b])) {
-        after[a].push_back(b);
-        ++before[b];
-      }
-  std::vector<std::uint32_t> free;
-  for (std::uint32_t a = 0; a < n; ++a)
-    if (before[a] == 0) free.push_back(a);
-  std::size_t ordered = 0;
-  while (!free.empty()) {
-    const std::uint32_t a = free.back();
-    free.pop_back();
-    ++ordered;
-    for (const std::uint32_t b : after[a])
-      if (--before[b] == 0) free.push_back(b);
-  }
-  return ordered == n;
 }
 
 }  // namespace muster::check::engine

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "check/execution.hpp"
 #include "check/mutant.hpp"
 
 namespace muster::check::engine {
@@ -27,29 +26,6 @@ void Segment::make(std::uint32_t ranks, std::uint64_t size, std::uint32_t elemen
       shadow.adds.clear();
     }
   }
-}
-
-Memory Execution::memory() const {
-  Memory all;
-  for (std::uint32_t i = 0; i < segment_count_; ++i) all.windows.push_back(segments_[i].data);
-  all.counters.assign(counters_.begin(),
-                      counters_.begin() + std::ptrdiff_t{counter_numbers_} * options_.ranks);
-  return all;
-}
-
-std::string Execution::first_difference(const Memory& other) const {
-  if (inexact_) return "";
-  const Memory mine = memory();
-  for (std::uint32_t i = 0; i < mine.windows.size() && i < other.windows.size(); ++i)
-    for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) {
-      const auto& here = mine.windows[i][rank];
-      const auto& there = other.windows[i][rank];
-      const auto at = std::mismatch(here.begin(), here.end(), there.begin(), there.end()).first;
-      if (at == here.end()) continue;
-      const auto byte = static_cast<std::uint64_t>(at - here.begin());
-      return location(segments_[i], byte / segments_[i].grain, rank);
-    }
-  return mine.counters == other.counters ? "" : "a counter";
 }
 
 namespace {

@@ -101,7 +101,7 @@ std::string what_is_undetermined(Execution& run) {
     return in_words(run, *difference) + how;
   if (ending != Ending::done || !run.findings().empty() || run.outcome() != outcome)
     return fmt::format("it ends otherwise{}", how);
-  const std::string place = run.first_difference(memory);
+  const std::string place = run.difference_from(memory);
   return place.empty() ? place : fmt::format("{} holds another value{}", place, how);
 }
 

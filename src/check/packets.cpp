@@ -20,39 +20,39 @@ constexpr std::uint64_t line_bytes = sizeof(PacketLine);
 }
 
 void Execution::make_slots(std::uint32_t segment) {
-  const auto lines = static_cast<std::uint32_t>(segments_[segment].bytes / line_bytes);
-  segments_[segment].flags =
-      new_cells(lines * options_.threads, segments_[segment].name + ", flags", 0);
+  Segment& slots = windows_[segment];
+  const auto lines = static_cast<std::uint32_t>(slots.bytes / line_bytes);
+  slots.flags = cells_.make(lines * options_.threads, slots.name + ", flags", 0, 0);
 }
 
 // The cell of this thread's share of the tile that begins in the first of these lines.
 Signal Execution::flag_of(const Thread& self, Span lines) const {
   const auto line = static_cast<std::uint32_t>(lines.offset / line_bytes);
-  return {0, segments_[lines.segment].flags + line * options_.threads + self.index};
+  return {0, windows_[lines.segment].flags + line * options_.threads + self.index};
 }
 
 bool Execution::begin_packets(Thread& self, Span lines, Rank peer, std::uint32_t flag,
                               Where where) {
   step(self, "put_packets", where);
-  if (lines.count < 0 || unwinding_) return false;
-  if (!contract(self, segments_[lines.segment].flags != ~0U,
+  if (lines.count < 0 || fibers_.unwinding()) return false;
+  if (!contract(self, windows_[lines.segment].flags != ~0U,
                 "packets need slots: window<PacketLine>", where) ||
       !contract(self, flag != 0, "the flag 0 is what cleared slots hold", where) ||
       !check_cell(self, flag_of(self, lines), peer, where))
     return false;
-  if (options_.profile != Profile::sc) (void)new_agent(self, peer.value, false);
-  if (tracing_)
+  if (options_.profile != Profile::sc) (void)clocks_.new_agent(self, peer.value, false);
+  if (tracing())
     note(self, where,
          fmt::format("put_packets to lines {} of {} of rank {}, flag {}", lines.offset / line_bytes,
-                     segments_[lines.segment].name, peer.value, flag));
+                     windows_[lines.segment].name, peer.value, flag));
   return true;
 }
 
 void* Execution::put_packet(Thread& self, Span element, Rank peer) {
-  ++steps_;
-  Segment& segment = segments_[element.segment];
+  steps_.count_element();
+  Segment& segment = windows_[element.segment];
   const bool agent = options_.profile != Profile::sc;
-  const Stamp stamp = agent ? last_agent(1) : self.stamp();
+  const Stamp stamp = agent ? clocks_.last_agent(1) : self.stamp();
   const std::uint64_t first = element.offset / segment.grain;
   const std::uint64_t last = (element.offset + element.element + segment.grain - 1) / segment.grain;
   record_access(
@@ -63,10 +63,11 @@ void* Execution::put_packet(Thread& self, Span element, Rank peer) {
        .first = first,
        .last = last,
        .access = Access::write},
-      {self.ended, self.ended}, [&](std::uint64_t at) { return location(segment, at, peer.value); },
+      {self.ended, self.ended},
+      [&](std::uint64_t at) { return windows_.location(element.segment, at, peer.value); },
       " by a packet");
   if (peer.value != self.rank) costs_[self.rank].bytes += element.element;
-  return segment.data[peer.value].data() + element.offset;
+  return windows_.bytes(peer.value, element);
 }
 
 void Execution::end_packets(Thread& self, Span lines, Rank peer, std::uint32_t flag, Where where) {
@@ -74,14 +75,14 @@ void Execution::end_packets(Thread& self, Span lines, Rank peer, std::uint32_t f
   deposit_flag(self, flag_of(self, lines), peer, flag, agent, where);
   if (options_.profile == Profile::direct) {  // it has taken effect, and its thread knows
     Clock done;
-    done.raise(last_agent(2));
-    acquire(self, done);
+    done.raise(clocks_.last_agent(2));
+    self.learn(done);
   }
 }
 
 void Execution::deposit_flag(Thread& self, Signal signal, Rank peer, std::uint32_t flag, bool agent,
                              Where where) {
-  const std::uint32_t index = cell_index(peer.value, signal.cell);
+  const std::uint32_t index = cells_.index(peer.value, signal.cell);
   const Bits earlier = cells_[index].known(self.ended, nullptr, {});
   deposit(self, index, flag, NotifyOp::set, Order::release, &earlier, agent, where);
   Cost& cost = costs_[self.rank];  // packets are counted by their bytes
@@ -89,8 +90,8 @@ void Execution::deposit_flag(Thread& self, Signal signal, Rank peer, std::uint32
 }
 
 WaitStatus Execution::wait_packets(Thread& self, Span lines, std::uint32_t flag, Where where) {
-  if (lines.count < 0 || unwinding_) return WaitStatus::invalid;
-  if (!contract(self, segments_[lines.segment].flags != ~0U,
+  if (lines.count < 0 || fibers_.unwinding()) return WaitStatus::invalid;
+  if (!contract(self, windows_[lines.segment].flags != ~0U,
                 "packets need slots: window<PacketLine>", where) ||
       !contract(self, flag != 0, "the flag 0 is what cleared slots hold", where))
     return WaitStatus::invalid;
@@ -100,16 +101,16 @@ WaitStatus Execution::wait_packets(Thread& self, Span lines, std::uint32_t flag,
 
 // The payload is read by the wait: it is done when that returns, unlike a load.
 void* Execution::read_packet(Thread& self, Span element) {
-  ++steps_;
+  steps_.count_element();
   access(self, self.rank, element, Access::read, self.stamp(), " as a packet");
-  return segments_[element.segment].data[self.rank].data() + element.offset;
+  return windows_.bytes(self.rank, element);
 }
 
 // Each thread clears the flags of its shares. The next packets come after a barrier.
 void Execution::clear_packets(Thread& self, Span lines, Where where) {
   step(self, "clear_packets", where);
-  if (lines.count < 0 || unwinding_) return;
-  if (!contract(self, segments_[lines.segment].flags != ~0U,
+  if (lines.count < 0 || fibers_.unwinding()) return;
+  if (!contract(self, windows_[lines.segment].flags != ~0U,
                 "packets need slots: window<PacketLine>", where))
     return;
   for (std::int64_t line = 0; line < lines.count; ++line) {

@@ -47,21 +47,21 @@ std::string place_of(const Use& use, const Use& other) {
 
 // The execution has made `first` before `second`, of which nothing has come that orders them.
 std::string Execution::missing_edge(const Thread& self, const Thread& other, Stamp earlier) const {
-  const auto threads = static_cast<std::uint32_t>(threads_.size());
+  using Of = TransferClocks::Of;
+  const Of kind = clocks_.kind_of(earlier);
   const std::string who = name_of_thread(other);
   const std::string me = name_of_thread(self);
-  if (earlier.component >= static_components_)
+  if (kind == Of::agent)
     return fmt::format(
         "the transfer is still in flight: {} has neither acquired its signal nor, being its "
         "issuer, flushed",
         me);
-  if (earlier.component >= 2 * threads)
+  if (kind == Of::channel)
     return fmt::format(
         "the transfer is still in flight: neither a flush that {} made after it, nor a release "
         "notify of its to rank {} after it, has been acquired on the way to {}",
-        who, (earlier.component - 2 * threads) % options_.ranks, me);
-  const bool load = earlier.component >= threads;
-  if (load && self.cause.has(event_of(earlier)))
+        who, clocks_.target_of_channel(earlier), me);
+  if (kind == Of::loads && self.cause.has(clocks_.event_of(earlier)))
     return fmt::format(
         "signals lead from {} to {}, but none of them says that the load is done: the notify after "
         "it is relaxed, and no converge lies between",
@@ -80,13 +80,13 @@ std::string Execution::missing_edge(const Thread& self, const Thread& other, Sta
 void Execution::found_race(Thread& self, const History::Touch& touch, const Conflict& conflict,
                            const std::string& place, const char* how) {
   const Access access = touch.access;
-  const Thread& other = thread_of(conflict.earlier);
+  const Thread& other = threads_[clocks_.issuer_of(conflict.earlier)];
   const std::string who = name_of_thread(other);
   const std::string me = name_of_thread(self);
   const Use mine = history_.last_use(conflict.element);
   const Use theirs = history_.use(conflict.earlier, touch.rank, touch.segment, conflict.element,
                                   conflict.earlier_access);
-  const bool in_flight = conflict.earlier.component >= 2 * threads_.size();
+  const bool in_flight = clocks_.is_transfer(conflict.earlier);
   std::string what =
       fmt::format("{} {} {}{}{}, unordered with what {} {} there{}{}", me, verb(access), place, how,
                   place_of(mine, theirs), who, past_of(conflict.earlier_access),
@@ -104,7 +104,7 @@ void Execution::found_race(Thread& self, const History::Touch& touch, const Conf
                               me, who)
                         : missing_edge(self, other, conflict.earlier);
   Clock past;
-  past.raise(event_of(conflict.earlier));
+  past.raise(clocks_.event_of(conflict.earlier));
   found(self, Kind::race, std::move(what), std::move(missing), place, &past);
 }
 

@@ -13,6 +13,7 @@ bool Did::same_as(const Did& other) const {
 }
 
 void Record::begin(std::size_t threads) {
+  if (!kept_) return;
   time_ = 0;
   did_.resize(threads);
   answers_.resize(threads);
@@ -22,23 +23,24 @@ void Record::begin(std::size_t threads) {
 }
 
 void Record::did(std::uint32_t thread, const char* operation, Where where) {
-  did_[thread].push_back({operation, where, ++time_, 0});
+  if (kept_) did_[thread].push_back({operation, where, ++time_, 0});
 }
 
 void Record::with(std::uint32_t thread, std::initializer_list<std::uint64_t> values) {
-  if (did_[thread].empty()) return;
+  if (!kept_ || did_[thread].empty()) return;
   std::uint64_t& sum = did_[thread].back().with;
   for (const std::uint64_t value : values)
     sum = (sum ^ (sum >> 29U) ^ value) * 0x9E3779B97F4A7C15U + 1;
 }
 
 void Record::deposited(std::uint32_t cell, std::uint32_t thread) {
+  if (!kept_) return;
   if (cell >= depositors_.size()) depositors_.resize(cell + 1);
   depositors_[cell].push_back(thread);
 }
 
 void Record::answered(std::uint32_t thread, Answer answer) {
-  answers_[thread].push_back(std::move(answer));
+  if (kept_) answers_[thread].push_back(std::move(answer));
 }
 
 std::optional<Record::Difference> Record::difference(const Record& other) const {

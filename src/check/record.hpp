@@ -30,8 +30,12 @@ struct Answer {
   Bits set;
 };
 
+// Of one execution at a time, and of it only where it is kept: else what is there stays.
 class Record {
  public:
+  void keep(bool keep) { kept_ = keep; }
+  [[nodiscard]] bool is_kept() const { return kept_; }
+  // An execution begins.
   void begin(std::size_t threads);
   void did(std::uint32_t thread, const char* operation, Where where);
   // Adds to what the thread's last operation did it with.
@@ -56,6 +60,7 @@ class Record {
   [[nodiscard]] std::optional<Difference> difference(const Record& other) const;
 
  private:
+  bool kept_ = false;
   std::uint64_t time_ = 0;
   std::vector<std::vector<Did>> did_;
   std::vector<std::vector<Answer>> answers_;

@@ -63,11 +63,7 @@ std::vector<Node::Choice> ways(Execution& run, const Thread& thread, bool all, s
 bool Search::sensitive(Execution& run, const Thread& thread, const Look& look) {
   if (run.is_exact_sc() || thread.read.kind != ReadKind::wait) return true;
   if (mutant("search-all-cells-monotone")) return false;
-  const Sensitivity& known = run.sensitivity();
-  const Cell& cell = run.cell(look.cell);
-  const std::uint64_t key = Sensitivity::key(cell.rank, cell.number);
-  if (known.cells.contains(key)) return true;
-  return !known.cells.empty() && known.several.contains(key);
+  return run.sensitivity().has(run.cell(look.cell));
 }
 
 void Search::choices_of(Execution& run, Thread& thread, Node& node) {
@@ -131,7 +127,7 @@ Decision Search::pick(Execution& run) {
     put_off(run, thread);
   }
   // Once a wait has expired, those that are stuck expire as well, and the way goes on from there.
-  if (!arrived() && !run.polled() && run.expired() == 0)
+  if (!arrived() && !run.polls().seen() && run.expired() == 0)
     return {Decision::Action::leave, 0, 0, nullptr};
   return {};
 }

@@ -36,10 +36,6 @@ const char* word(ReadKind kind) {
 }
 }  // namespace
 
-std::uint32_t Execution::cell_index(std::uint32_t rank, std::uint32_t number) const {
-  return number * options_.ranks + rank;
-}
-
 bool Execution::check_rank(Thread& self, Rank rank, Where where) {
   if (rank.value < options_.ranks) return true;
   return contract(self, false,
@@ -48,12 +44,12 @@ bool Execution::check_rank(Thread& self, Rank rank, Where where) {
 
 bool Execution::check_cell(Thread& self, Signal signal, Rank owner, Where where) {
   if (!check_rank(self, owner, where)) return false;
-  if (signal.segment != 0 || signal.cell >= cell_numbers_)
+  if (signal.segment != 0 || signal.cell >= cells_.numbers())
     return contract(
         self, false,
-        fmt::format("signal {} does not exist ({} have been made)", signal.cell, cell_numbers_),
+        fmt::format("signal {} does not exist ({} have been made)", signal.cell, cells_.numbers()),
         where);
-  const Cell& cell = cells_[cell_index(owner.value, signal.cell)];
+  const Cell& cell = cells_.at(owner.value, signal.cell);
   if (!cell.live)
     found(self, Kind::race,
           fmt::format("{} uses {} after it was freed", name_of_thread(self), name_of_cell(cell)),
@@ -64,12 +60,8 @@ bool Execution::check_cell(Thread& self, Signal signal, Rank owner, Where where)
 // A later launch of a rank knows what all its lanes knew in the earlier ones, and a signal from
 // there tells it to other ranks' lanes of any group.
 void Execution::share(const Thread& self, Cell& cell) {
-  if (threads_[self.rank * per_rank_].launches > 1) groups_.merge_all();
+  if (launches_.count(self.rank) > 1) groups_.merge_all();
   groups_.touch(cell.toucher, self.id);
-}
-
-LaneThreads Execution::lane_of(const Thread& self) const {
-  return {self.id - self.index, options_.threads};
 }
 
 Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t value, NotifyOp op,
@@ -78,7 +70,7 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   share(self, cell);
   const bool remote = options_.profile == Profile::rdma && cell.rank != self.rank &&
                       !mutant("notify-known-at-issue");
-  Bits before = cell.known(self.hb, own_agent ? nullptr : &self.issued, lane_of(self));
+  Bits before = cell.known(self.hb, own_agent ? nullptr : &self.issued, threads_.of_lane(self));
   if (after != nullptr) before.add(*after);
   Deposit& made = cell.append();
   made.thread = self.id;
@@ -97,19 +89,20 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   made.cause = self.cause;
   made.ended = self.ended;
   if (own_agent) {
-    made.stamp = last_agent(2);
+    made.stamp = clocks_.last_agent(2);
     made.view.clear();
     made.view.raise(made.stamp);
     if (mutant("put-signal-carries-everything")) made.view.join(self.hb);
   } else {
     // A hand has its answer: it has taken effect, as a notify to the own rank has.
-    made.stamp = remote && after == nullptr ? next_on_channel(self, cell.rank) : self.stamp();
+    made.stamp =
+        remote && after == nullptr ? clocks_.next_on_channel(self, cell.rank) : self.stamp();
     const bool releases =
         (order == Order::release || order == Order::acq_rel || mutant("relaxed-notify-carries")) &&
         !mutant("release-carries-nothing");
     made.view = releases ? self.hb : self.fence;
-    if (releases) made.view.join(carried_to(self, cell.rank));
-    if (releases || mutant("loads-end-at-once")) made.ended = ended_with_loads(self);
+    if (releases) made.view.join(clocks_.carried_to(self, threads_.of_rank(self.rank), cell.rank));
+    if (releases || mutant("loads-end-at-once")) made.ended = clocks_.ended_with_loads(self);
   }
   made.cause.join(made.view);
   if (mutant("relaxed-notify-without-cause") && order == Order::relaxed) {
@@ -120,19 +113,14 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   if (op == NotifyOp::set) cell.sets.add(cell.count - 1);
   changes(self);
   with(self, {index, value, static_cast<std::uint64_t>(op), static_cast<std::uint64_t>(order)});
-  if (recording_) record_.deposited(index, self.id);
+  if (record_.is_kept()) record_.deposited(index, self.id);
   check_clobber(self, cell, made);
   classify(cell, made);
   if (options_.profile == Profile::sc)
-    log_.push_back({false, index, cell.count - 1, {}, self.stamp(), self.cause});
+    one_order_.add_deposit(index, cell.count - 1, self.stamp(), self.cause);
   self.tick();
   if (strategy_ != nullptr) strategy_->deposited(*this, index);
   return made;
-}
-
-// For the mode in which sc is searched like a weaker profile first: see explore.cpp.
-void Execution::exact_sc(bool exact) {
-  exact_sc_ = exact;
 }
 
 void Execution::check_clobber(Thread& self, const Cell& cell, const Deposit& made) {
@@ -158,15 +146,14 @@ void Execution::check_clobber(Thread& self, const Cell& cell, const Deposit& mad
 // Does the cell stay one where reading more only helps? Growing sets in order, each carrying what
 // the last one carried, and adds, of which only the one reader's own take back.
 void Execution::classify(Cell& cell, const Deposit& made) {
-  const std::uint64_t key = Sensitivity::key(cell.rank, cell.number);
   const auto value = static_cast<std::int32_t>(made.value);
   if (made.op == NotifyOp::add && value < 0) {
-    if (made.stamp.component != made.thread) sensitivity_.mark(key);
+    if (made.stamp.component != made.thread) sensitivity_.mark(cell);
     for (const std::uint32_t reader : cell.readers)
-      if (reader != made.thread) sensitivity_.mark(key);
+      if (reader != made.thread) sensitivity_.mark(cell);
   }
   if (cell.sets.empty() || cell.count < 2) {
-    if (made.op == NotifyOp::set && value < 0) sensitivity_.mark(key);
+    if (made.op == NotifyOp::set && value < 0) sensitivity_.mark(cell);
     return;
   }
   const Deposit& last = cell.deposits[cell.count - 2];
@@ -176,17 +163,17 @@ void Execution::classify(Cell& cell, const Deposit& made) {
                                  : static_cast<std::int32_t>(made.value - cell.value(made.before));
   if (!ordered || grows < 0 || !made.view.covers(last.view) || !made.cause.covers(last.cause) ||
       !made.ended.covers(last.ended))
-    sensitivity_.mark(key);
+    sensitivity_.mark(cell);
 }
 
 void Execution::notify(Thread& self, Signal signal, Rank peer, std::uint32_t value, NotifyOp op,
                        Order order, Where where) {
   step(self, "notify", where);
   change_before(self, "notify", where);
-  order = changed_order("notify", order, where);
+  order = sites_.order_of("notify", order, where);
   if (!check_cell(self, signal, peer, where)) return;
-  const std::uint32_t index = cell_index(peer.value, signal.cell);
-  if (tracing_)
+  const std::uint32_t index = cells_.index(peer.value, signal.cell);
+  if (tracing())
     note(self, where,
          fmt::format("notify {}: {} {} {}", name_of_cell(cells_[index]), word(op),
                      static_cast<std::int32_t>(value), word(order)));
@@ -197,9 +184,9 @@ void Execution::notify(Thread& self, Signal signal, Rank peer, std::uint32_t val
 WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* conditions,
                                   std::uint32_t count, Rank owner, Order order, Where where) {
   step(self, word(kind), where);
-  if (unwinding_) return WaitStatus::aborted;
+  if (fibers_.unwinding()) return WaitStatus::aborted;
   change_before(self, word(kind), where);
-  order = changed_order(word(kind), order, where);
+  order = sites_.order_of(word(kind), order, where);
   if (options_.profile != Profile::sc) {  // a hand releases, a take acquires, whatever else is said
     if (kind == ReadKind::hand) order = release_part(order);
     if (kind == ReadKind::take) order = acquire_part(order);
@@ -214,27 +201,26 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
   for (std::uint32_t i = 0; i < count; ++i) {
     if (!check_cell(self, conditions[i].signal, owner, where)) return WaitStatus::invalid;
     Look& look = read.looks[i];
-    look.cell = cell_index(owner.value, conditions[i].signal.cell);
+    look.cell = cells_.index(owner.value, conditions[i].signal.cell);
     look.compare = conditions[i].compare;
     look.value = conditions[i].value;
     Cell& cell = cells_[look.cell];
-    look.must = cell.known(self.hb, &self.issued, lane_of(self));
+    look.must = cell.known(self.hb, &self.issued, threads_.of_lane(self));
     look.newer = look.seen_count = 0;
     with(self, {look.cell, static_cast<std::uint64_t>(look.compare), look.value});
-    const std::uint64_t key = Sensitivity::key(cell.rank, cell.number);
     if (kind != ReadKind::wait || (look.compare != Compare::ge && look.compare != Compare::gt))
-      sensitivity_.mark(key);
+      sensitivity_.mark(cell);
     share(self, cell);
     if (i > 0) groups_.merge(cells_[read.looks[0].cell].toucher - 1, self.id);
     add_once(cell.readers, self.id);
-    if (cell.readers.size() > 1) sensitivity_.mark_several(key);
+    if (cell.readers.size() > 1) sensitivity_.mark_several(cell);
     for (const std::uint32_t taker : cell.taken_back_by)
-      if (taker != self.id) sensitivity_.mark(key);
+      if (taker != self.id) sensitivity_.mark(cell);
   }
   if (aborted_) return WaitStatus::aborted;
-  if (poll_again(self)) return read.status;
-  block(self, ThreadState::reading);
-  if (unwinding_) return WaitStatus::aborted;
+  if (polls_.recall(self)) return read.status;
+  fibers_.block(self, ThreadState::reading);
+  if (fibers_.unwinding()) return WaitStatus::aborted;
   change_after(self, word(kind), where);
   return read.status;
 }
@@ -242,10 +228,10 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
 void Execution::apply(const Decision& decision) {
   Thread& thread = threads_[decision.thread];
   if (decision.action == Decision::Action::again) {
-    thread.spins = spins_at_once;
+    polls_.spin(thread);
     return answer_again(thread);
   }
-  if (recording_)
+  if (record_.is_kept())
     record_.answered(thread.id, decision.action == Decision::Action::take
                                     ? Answer{false, decision.look,
                                              thread.read.looks[decision.look].cell, *decision.set}
@@ -255,9 +241,21 @@ void Execution::apply(const Decision& decision) {
   else {
     ++expired_;
     thread.read.status = WaitStatus::expired;
-    if (tracing_) note(thread, thread.read.where, "the wait expires");
+    if (tracing()) note(thread, thread.read.where, "the wait expires");
   }
-  ready(thread);
+  fibers_.ready(thread);
+}
+
+// The poll that is asked about sees again what it saw the last time.
+void Execution::answer_again(Thread& thread) {
+  polls_.answer_again();
+  if (tracing()) note(thread, thread.read.where, "polls again, and sees nothing new");
+  fibers_.ready(thread);
+}
+
+void Execution::look(Thread& self, std::uint64_t what, Where where) {
+  if (fibers_.unwinding() || self.is_setup) return;
+  if (polls_.is_stale(self, what, where)) fibers_.block(self, ThreadState::polling);
 }
 
 // Of a set that was read, those that its reader did not know of: ", from rank 0 (x.cpp:5)".
@@ -275,33 +273,9 @@ std::string Execution::deposits_in_words(const Cell& cell, const Bits& set,
   return told > most ? text + fmt::format(" and {} more", told - most) : text;
 }
 
-void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
-  PendingRead& read = thread.read;
-  const Look& look = read.looks[which];
-  Cell& cell = cells_[look.cell];
-  const std::uint32_t value = cell.value(set);
-  const bool holds = read.kind == ReadKind::read || satisfies(value, look.compare, look.value);
-  read.status = holds ? WaitStatus::ok : WaitStatus::pending;
-  read.index = which;
-  read.value = value;
-  with(thread, {which, value, static_cast<std::uint64_t>(holds)});
-  remember_poll(thread, which, set);
-
-  Taken taken;
-  taken.kind = read.kind;
-  taken.thread = thread.id;
-  taken.epoch = thread.epoch();
-  taken.cell = look.cell;
-  taken.looks = static_cast<std::uint32_t>(read.looks.size());
-  taken.compare = look.compare;
-  taken.value = look.value;
-  taken.order = read.order;
-  taken.must = look.must;
-  taken.set = set;
-  taken.where = read.where;
-  taken_.push_back(std::move(taken));
-  cell.readings.push_back({thread.id, thread.epoch(), set});
-
+// What the thread knows from the deposits that it has read. `holds`: they are what it asked for.
+void Execution::learn(Thread& thread, const Cell& cell, const Bits& set, bool holds) {
+  const PendingRead& read = thread.read;
   const bool acquires = (holds || mutant("pending-test-acquires")) &&
                         (read.order == Order::acquire || read.order == Order::acq_rel ||
                          mutant("relaxed-wait-acquires")) &&
@@ -322,11 +296,40 @@ void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
     }
     if (deposit.thread != thread.id) thread.depth = std::max(thread.depth, deposit.depth);
   });
+}
+
+void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
+  PendingRead& read = thread.read;
+  const Look& look = read.looks[which];
+  Cell& cell = cells_[look.cell];
+  const std::uint32_t value = cell.value(set);
+  const bool holds = read.kind == ReadKind::read || satisfies(value, look.compare, look.value);
+  read.status = holds ? WaitStatus::ok : WaitStatus::pending;
+  read.index = which;
+  read.value = value;
+  with(thread, {which, value, static_cast<std::uint64_t>(holds)});
+  polls_.remember(thread, which, set);
+
+  Taken taken;
+  taken.kind = read.kind;
+  taken.thread = thread.id;
+  taken.epoch = thread.epoch();
+  taken.cell = look.cell;
+  taken.looks = static_cast<std::uint32_t>(read.looks.size());
+  taken.compare = look.compare;
+  taken.value = look.value;
+  taken.order = read.order;
+  taken.must = look.must;
+  taken.set = set;
+  taken.where = read.where;
+  taken_.push_back(std::move(taken));
+  cell.readings.push_back({thread.id, thread.epoch(), set});
+  learn(thread, cell, set, holds);
   if (read.kind != ReadKind::test && read.kind != ReadKind::read) {
     ++costs_[thread.rank].waits;
     costs_[thread.rank].rounds = std::max(costs_[thread.rank].rounds, thread.depth);
   }
-  if (tracing_) {
+  if (tracing()) {
     std::string text = word(read.kind);
     text += fmt::format(" {}", name_of_cell(cell));
     if (read.kind != ReadKind::read)
@@ -336,7 +339,7 @@ void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
     note(thread, read.where, text + deposits_in_words(cell, set, look.must));
   }
   if (options_.profile == Profile::sc)
-    log_.push_back({true, look.cell, 0, set, thread.stamp(), thread.cause});
+    one_order_.add_read(look.cell, set, thread.stamp(), thread.cause);
   thread.tick();
   if (read.kind == ReadKind::hand || read.kind == ReadKind::take) {
     // The read and the write are one: nothing comes between them in any reader's chain.

@@ -55,21 +55,18 @@ void Execution::suspect(Thread& self, Cell& cell, Kind kind, std::string what, s
 
 // Which adds of negative numbers were take-backs is known now, and what was wrong with them.
 void Execution::judge_take_backs() {
-  for (std::uint32_t number = 0; number < cell_numbers_; ++number)
+  for (std::uint32_t number = 0; number < cells_.numbers(); ++number)
     for (std::uint32_t rank = 0; rank < options_.ranks; ++rank) {
-      Cell& cell = cells_[cell_index(rank, number)];
+      const Cell& cell = cells_.at(rank, number);
       if (!cell.holds_credits() && !mutant("adds-are-take-backs")) continue;
-      for (Suspicion& suspicion : cell.suspicions) {
-        const bool first = findings_.empty();
-        found(threads_[suspicion.thread], suspicion.kind, suspicion.what, suspicion.missing,
-              name_of_cell(cell));
-        if (first && !findings_.empty()) finding_past_ = suspicion.past;
-      }
+      for (const Suspicion& suspicion : cell.suspicions)
+        found_in(suspicion.past, threads_[suspicion.thread], suspicion.kind, suspicion.what,
+                 suspicion.missing, name_of_cell(cell));
       if (!cell.promised_zero && !mutant("adds-are-take-backs")) continue;
       for (const std::uint32_t taker : cell.taken_back_by)
         for (const std::uint32_t reader : cell.readers)
           if (reader != taker && !mutant("other-taker-unseen"))
-            found(threads_[rank * per_rank_], Kind::credits,
+            found(threads_.setup(rank), Kind::credits,
                   fmt::format("{} takes back from {}, where {} waits",
                               name_of_thread(threads_[taker]), name_of_cell(cell),
                               name_of_thread(threads_[reader])),

@@ -49,11 +49,11 @@ Result<Team::Made> Team::make_window(const std::vector<std::int64_t>& extents, s
   const std::uint32_t segment = run.meet(
       *self_, what,
       [&]() -> std::uint32_t {
-        taken = !name.empty() && run.has_window(std::string(name));
+        taken = !name.empty() && run.windows().has(std::string(name));
         if (taken) return ~0U;
         // Packets have no elements yet: a word is as fine as any of theirs.
         const auto grain = slots ? 4 : static_cast<std::uint32_t>(element);
-        const std::uint32_t made = run.new_segment(shape->bytes, grain, std::string(name));
+        const std::uint32_t made = run.windows().make(shape->bytes, grain, std::string(name));
         if (slots) run.make_slots(made);
         return made;
       },
@@ -69,7 +69,7 @@ Result<Allocation> Team::allocate(std::int64_t bytes, Where where) {
   const std::string what = fmt::format("allocation of {} bytes", bytes);
   if (const auto lacks = lacking(what, size, size_)) return *lacks;
   const std::uint32_t segment = run.meet(
-      *self_, what, [&] { return run.new_segment(size, 1, ""); }, where);
+      *self_, what, [&] { return run.windows().make(size, 1, ""); }, where);
   return Allocation{segment, size};
 }
 
@@ -94,11 +94,11 @@ Result<Rows> Team::rows(std::uint32_t lanes, Where where) {
   rows.first.cell = run.meet(
       *self_, fmt::format("rows for {} lanes", lanes),
       [&] {
-        run.new_counters(lanes * Rows::counters_of_lane);
-        return run.new_cells(lanes * size_, "rows", size_);
+        const std::uint32_t first = run.counters().make(lanes * Rows::counters_of_lane);
+        return run.cells().make(lanes * size_, "rows", size_, first);
       },
       where);
-  rows.first_epoch.cell = run.counters_of(rows.first.cell);
+  rows.first_epoch.cell = run.cells().counters_of(rows.first.cell);
   return rows;
 }
 
@@ -108,8 +108,8 @@ Result<Signals> Team::signals(std::uint32_t count, Where where) {
   Signals signals;
   signals.count = count;
   signals.first.cell = run.meet(
-      *self_, fmt::format("{} signals", count), [&] { return run.new_cells(count, "signals", 0); },
-      where);
+      *self_, fmt::format("{} signals", count),
+      [&] { return run.cells().make(count, "signals", 0, 0); }, where);
   return signals;
 }
 

@@ -52,7 +52,7 @@ struct PendingRead {
   bool expiry_offered = false;
   std::uint32_t peer = 0;  // hand
   Where where;
-  std::uint64_t poll = 0;  // what makes it the same poll again: see polls.cpp
+  std::uint64_t poll = 0;  // what makes it the same poll again: see polls.hpp
   bool again = false;      // a poll that would see what it saw the last time
   bool may_spin = false;   // ... and it has not been tried yet to answer it so for a while
   // The answer.
@@ -127,7 +127,6 @@ struct Thread {
 
   // At a set-up call.
   std::uint32_t setup_calls = 0;
-  std::uint32_t launches = 0;
 
   std::uint64_t depth = 0;  // of the chain of deposits behind it
   CallTag call;
@@ -135,10 +134,36 @@ struct Thread {
   std::uint32_t described = 0;                        // calls that it has described
   std::vector<std::uint64_t> outcomes;
 
+  // Before an execution: it has done nothing and knows nothing.
+  void reset() {
+    state = ThreadState::absent;
+    for (Clock* clock : {&hb, &cause, &ended, &looked, &issued, &fence, &pending}) clock->clear();
+    loading = false;
+    setup_calls = 0;
+    call = {};
+    called = {};
+    calls_made.clear();
+    described = 0;
+    outcomes.clear();
+    lane_results.clear();
+    lanes_left = 0;
+    depth = 0;
+    behind = false;
+    polls.clear();
+    glances.fill({});
+    spins = 0;
+    repeats = 0;
+  }
   // A place of the source, as reached from the call that it is in.
   [[nodiscard]] Where at(std::source_location place) const { return {place, called}; }
   [[nodiscard]] std::uint32_t epoch() const { return hb.at(id); }
   [[nodiscard]] Stamp stamp() const { return {id, epoch()}; }
+  // It knows of these events, which are done.
+  void learn(const Clock& events) {
+    hb.join(events);
+    cause.join(events);
+    ended.join(events);
+  }
   // What follows is no longer part of what was handed on.
   void tick() {
     hb.raise({id, epoch() + 1});

@@ -13,7 +13,7 @@ using model::Span;
 
 void Execution::access(Thread& self, std::uint32_t rank, Span span, Access access, Stamp stamp,
                        const char* how) {
-  Segment& segment = segments_[span.segment];
+  Segment& segment = windows_[span.segment];
   has_substance_ = true;
   with(self, {rank, span.segment, span.offset, static_cast<std::uint64_t>(span.count),
               static_cast<std::uint64_t>(access)});
@@ -28,7 +28,7 @@ void Execution::access(Thread& self, std::uint32_t rank, Span span, Access acces
   if (!self.is_setup)
     for (std::uint64_t at = first; at < last; ++at)
       groups_.touch(segment.shadows[rank][at].toucher, self.id);
-  if (stamp.component == loads_of(self)) self.loading = true;
+  if (stamp.component == clocks_.loads_of(self)) self.loading = true;
   record_access(
       self, segment.shadows[rank],
       {.stamp = stamp,
@@ -37,8 +37,8 @@ void Execution::access(Thread& self, std::uint32_t rank, Span span, Access acces
        .first = first,
        .last = last,
        .access = access},
-      {self.hb, self.ended, loads_of(self)},
-      [&](std::uint64_t element) { return location(segment, element, rank); }, how);
+      {self.hb, self.ended, clocks_.loads_of(self)},
+      [&](std::uint64_t grain) { return windows_.location(span.segment, grain, rank); }, how);
 }
 
 void* Execution::touch(Thread& self, Rank rank, Span span, Access how, Where where) {
@@ -50,34 +50,32 @@ void* Execution::touch(Thread& self, Rank rank, Span span, Access how, Where whe
   else
     changes(self);
   if (scratch_.size() < span.element) scratch_.resize(span.element);
-  if (span.count < 1 || unwinding_) return scratch_.data();
-  if (rank.value >= options_.ranks || span.segment >= segment_count_) {
+  if (span.count < 1 || fibers_.unwinding()) return scratch_.data();
+  if (rank.value >= options_.ranks || !windows_.has(span.segment)) {
     contract(self, false, "a window that does not exist is used", self.where);
     return scratch_.data();
   }
-  if (tracing_)
+  if (tracing())
     note(self, self.where,
          fmt::format("{} {}", how == Access::read ? "read" : "write",
-                     location(segments_[span.segment], span.offset / segments_[span.segment].grain,
-                              rank.value)));
-  const Stamp load{loads_of(self), self.epoch()};
-  access(self, rank.value, span, how, how == Access::read ? load : self.stamp(), "");
-  return segments_[span.segment].data[rank.value].data() + span.offset;
+                     windows_.location(span, rank.value)));
+  access(self, rank.value, span, how, how == Access::read ? clocks_.load_of(self) : self.stamp(),
+         "");
+  return windows_.bytes(rank.value, span);
 }
 
 // An element of a tile operation. A store or add to another rank is an agent of its channel; one
 // agent for each element is as good as one for all, since nothing can tell them apart.
 void* Execution::move_element(Thread& self, Span span, Rank peer, Access how, bool remote) {
-  ++steps_;
-  Segment& segment = segments_[span.segment];
+  steps_.count_element();
   const bool agent = remote && peer.value != self.rank && how != Access::read &&
                      options_.profile == Profile::rdma && !mutant("remote-store-at-issue");
-  const Stamp stamp = agent                 ? next_on_channel(self, peer.value)
-                      : how == Access::read ? Stamp{loads_of(self), self.epoch()}
+  const Stamp stamp = agent                 ? clocks_.next_on_channel(self, peer.value)
+                      : how == Access::read ? clocks_.load_of(self)
                                             : self.stamp();
   access(self, peer.value, span, how, stamp, agent ? " by a transfer" : "");
   if (peer.value != self.rank) costs_[self.rank].bytes += span.element;
-  return segment.data[peer.value].data() + span.offset;
+  return windows_.bytes(peer.value, span);
 }
 
 namespace {
@@ -95,9 +93,8 @@ void each_share(Span to, Span from, std::uint32_t index, std::uint32_t threads, 
 
 void Execution::copy(std::uint32_t to_rank, Span to, std::uint32_t from_rank, Span from) {
   if (to_rank != from_rank)
-    costs_[running_->rank].bytes += static_cast<std::uint64_t>(to.count) * to.element;
-  std::memmove(segments_[to.segment].data[to_rank].data() + to.offset,
-               segments_[from.segment].data[from_rank].data() + from.offset,
+    costs_[running()->rank].bytes += static_cast<std::uint64_t>(to.count) * to.element;
+  std::memmove(windows_.bytes(to_rank, to), windows_.bytes(from_rank, from),
                static_cast<std::size_t>(to.count) * to.element);
 }
 
@@ -115,16 +112,15 @@ bool Execution::check_overlap(Thread& self, Span to, Rank to_rank, Span from, Ra
 void Execution::put(Thread& self, Span to, Rank peer, Span from, bool async, Where where) {
   step(self, "put", where);
   change_before(self, "put", where);
-  if (to.count < 0 || from.count < 0 || unwinding_) return;
+  if (to.count < 0 || from.count < 0 || fibers_.unwinding()) return;
   if (!check_rank(self, peer, where) ||
       !check_overlap(self, to, peer, from, Rank{self.rank}, where))
     return;
   if (!async) meet_at(self, "put");
-  if (tracing_ && to.count > 0)
+  if (tracing() && to.count > 0)
     note(self, where,
-         fmt::format(
-             "put{} {} elements to {}", async ? "_async" : "", to.count,
-             location(segments_[to.segment], to.offset / segments_[to.segment].grain, peer.value)));
+         fmt::format("put{} {} elements to {}", async ? "_async" : "", to.count,
+                     windows_.location(to, peer.value)));
   if (to.count > 0) move_share(self, to, peer, from, async);
   if (!async) meet_at(self, "put");
 }
@@ -135,10 +131,12 @@ void Execution::move_share(Thread& self, Span to, Rank peer, Span from, bool asy
   const bool network = options_.profile == Profile::rdma && !mutant("put-at-issue");
   const bool flies = async && options_.profile == Profile::direct && !mutant("put-async-at-issue");
   const bool channel = network && (async || peer.value != self.rank || mutant("own-put-in-flight"));
-  const Stamp agent = flies ? new_agent(self, peer.value, true) : Stamp{};
+  const Stamp agent = flies ? clocks_.new_agent(self, peer.value, true) : Stamp{};
   changes(self);
   each_share(to, from, self.index, options_.threads, [&](Span share_to, Span share_from) {
-    const Stamp stamp = flies ? agent : channel ? next_on_channel(self, peer.value) : self.stamp();
+    const Stamp stamp = flies     ? agent
+                        : channel ? clocks_.next_on_channel(self, peer.value)
+                                  : self.stamp();
     access(self, self.rank, share_from, Access::read,
            async && !mutant("put-async-source-at-issue") ? stamp : self.stamp(),
            " as the source of a put");
@@ -150,18 +148,17 @@ void Execution::move_share(Thread& self, Span to, Rank peer, Span from, bool asy
 void Execution::get(Thread& self, Span to, Span from, Rank peer, bool async, Where where) {
   step(self, "get", where);
   change_before(self, "get", where);
-  if (to.count < 0 || from.count < 0 || unwinding_) return;
+  if (to.count < 0 || from.count < 0 || fibers_.unwinding()) return;
   if (!check_rank(self, peer, where) ||
       !check_overlap(self, to, Rank{self.rank}, from, peer, where))
     return;
   const bool agent = async && options_.profile != Profile::sc && !mutant("get-async-at-issue");
   if (!async) meet_at(self, "get");
-  if (tracing_ && to.count > 0)
+  if (tracing() && to.count > 0)
     note(self, where,
          fmt::format("get{} {} elements from {}", async ? "_async" : "", to.count,
-                     location(segments_[from.segment], from.offset / segments_[from.segment].grain,
-                              peer.value)));
-  const Stamp stamp = agent ? new_agent(self, peer.value, false) : self.stamp();
+                     windows_.location(from, peer.value)));
+  const Stamp stamp = agent ? clocks_.new_agent(self, peer.value, false) : self.stamp();
   look(self, (from.offset << 20U) ^ (std::uint64_t{from.segment} << 10U) ^ peer.value, where);
   each_share(to, from, self.index, options_.threads, [&](Span share_to, Span share_from) {
     if (share_to.count == 0) return;
@@ -176,20 +173,19 @@ void Execution::put_signal(Thread& self, Span to, Rank peer, Span from, Signal s
                            std::uint32_t value, NotifyOp op, Where where) {
   step(self, "put_signal", where);
   change_before(self, "put_signal", where);
-  if (to.count < 0 || from.count < 0 || unwinding_) return;
+  if (to.count < 0 || from.count < 0 || fibers_.unwinding()) return;
   if (!check_cell(self, signal, peer, where) ||
       !check_overlap(self, to, peer, from, Rank{self.rank}, where))
     return;
   // The lane moves the payload together, one thread signals; here that thread does both.
   meet_at(self, "put_signal");
   if (self.index == 0) {
-    if (tracing_)
+    if (tracing())
       note(self, where,
-           fmt::format(
-               "put_signal {} elements to {}, then {}: {} {}", to.count,
-               location(segments_[to.segment], to.offset / segments_[to.segment].grain, peer.value),
-               name_of_cell(cells_[cell_index(peer.value, signal.cell)]),
-               op == NotifyOp::set ? "set" : "add", static_cast<std::int32_t>(value)));
+           fmt::format("put_signal {} elements to {}, then {}: {} {}", to.count,
+                       windows_.location(to, peer.value),
+                       name_of_cell(cells_.at(peer.value, signal.cell)),
+                       op == NotifyOp::set ? "set" : "add", static_cast<std::int32_t>(value)));
     send_with_signal(self, to, peer, from, {signal, Compare::ge, value}, op, where);
   }
   meet_at(self, "put_signal");
@@ -199,106 +195,87 @@ void Execution::send_with_signal(Thread& self, Span to, Rank peer, Span from,
                                  const Condition& signal, NotifyOp op, Where where) {
   const bool agent = options_.profile != Profile::sc && !mutant("put-signal-is-a-notify");
   const Stamp stamp =
-      agent ? new_agent(self, peer.value, !mutant("put-signal-not-carried")) : self.stamp();
+      agent ? clocks_.new_agent(self, peer.value, !mutant("put-signal-not-carried")) : self.stamp();
   if (to.count > 0) {
     access(self, self.rank, from, Access::read, self.stamp(), " as the source of a put");
     access(self, peer.value, to, Access::write, stamp, " by a put");
     copy(peer.value, to, self.rank, from);
   }
-  const std::uint32_t cell = cell_index(peer.value, signal.signal.cell);
+  const std::uint32_t cell = cells_.index(peer.value, signal.signal.cell);
   const Deposit& made =
       deposit(self, cell, signal.value, op, Order::release, nullptr, agent, where);
   check_take_back(self, cells_[cell], made);
   if (!agent) return;
   // On direct it has taken effect, and its thread knows; what it wrote to its own rank it knows.
   Clock done;
-  if (options_.profile == Profile::direct) done.raise(last_agent(2));
-  if (peer.value == self.rank) done.raise(last_agent(1));
-  acquire(self, done);
+  if (options_.profile == Profile::direct) done.raise(clocks_.last_agent(2));
+  if (peer.value == self.rank) done.raise(clocks_.last_agent(1));
+  self.learn(done);
 }
 
 // The transfers and notifies of the own lane are done.
 void Execution::flush(Thread& self, Where where) {
   step(self, "flush", where);
-  if (tracing_) note(self, where, "flush");
+  if (tracing()) note(self, where, "flush");
   if (self.index == 0) ++costs_[self.rank].flushes;
-  if (changed("flush", where, Change::drop)) return;
+  if (sites_.has("flush", where, Change::drop)) return;
   meet_at(self, "flush");
   finish_transfers(self);
 }
 
 void Execution::finish_transfers(Thread& self) {
-  const Thread* const first = &threads_[self.id - self.index];
-  finish_transfers_of(self, first, first + options_.threads);
-}
-
-// Those of the threads [first, last) that `self` knows to have been issued.
-void Execution::finish_transfers_of(Thread& self, const Thread* first, const Thread* last) {
-  if (mutant("flush-does-nothing")) return;
-  Clock done;
-  if (options_.profile == Profile::rdma)
-    for (const Thread* issuer = first; issuer != last; ++issuer)
-      for (std::uint32_t target = 0; target < options_.ranks; ++target) {
-        const std::uint32_t component = channel(*issuer, target);
-        if (self.issued.at(component) > 0) done.raise({component, self.issued.at(component)});
-      }
-  for (std::size_t at = 0; at < agents_.size() && !mutant("flush-without-gets"); ++at) {
-    const Thread* const issuer = &threads_[agents_[at].thread];
-    if (issuer < first || issuer >= last || self.issued.at(agent_component(at)) == 0) continue;
-    done.raise({agent_component(at), 2});
-  }
-  acquire(self, done);
+  self.learn(clocks_.done_of(self, threads_.of_lane(self)));
 }
 
 std::uint32_t Execution::counter(Thread& self, Counter counter, Where where) {
   step(self, "counter", where);
-  const std::size_t at = counter_at(self, counter, where);
-  if (at == counters_.size()) return 0;
-  look(self, at, where);
-  check_counter(self, at, Access::read);
-  with(self, {at, counters_[at]});
-  return counters_[at];
+  const auto at = find_counter(self, counter, where);
+  if (!at) return 0;
+  look(self, *at, where);
+  check_counter(self, *at, Access::read);
+  with(self, {*at, counters_[*at]});
+  return counters_[*at];
 }
 
 void Execution::set_counter(Thread& self, Counter counter, std::uint32_t value, Where where) {
   step(self, "set_counter", where);
-  const std::size_t at = counter_at(self, counter, where);
-  if (at == counters_.size()) return;
-  check_counter(self, at, Access::write);
-  with(self, {at, value});
+  const auto at = find_counter(self, counter, where);
+  if (!at) return;
+  check_counter(self, *at, Access::write);
+  with(self, {*at, value});
   changes(self);
-  counters_[at] = value;
+  counters_[*at] = value;
 }
 
-std::size_t Execution::counter_at(Thread& self, Counter counter, Where where) {
-  if (counter.segment != 0 || counter.cell >= counter_numbers_) {
+std::optional<std::size_t> Execution::find_counter(Thread& self, Counter counter, Where where) {
+  const auto at = counters_.find(counter, self.rank);
+  if (!at)
     contract(self, false,
              fmt::format("counter {} does not exist ({} have been made)", counter.cell,
-                         counter_numbers_),
+                         counters_.numbers()),
              where);
-    return counters_.size();
-  }
-  return static_cast<std::size_t>(counter.cell) * options_.ranks + self.rank;
+  return at;
 }
 
 void Execution::check_counter(Thread& self, std::size_t at, Access how) {
-  if (tracing_)
+  if (tracing())
     note(self, self.where,
-         fmt::format("{} counter {}", how == Access::read ? "read" : "write", at / options_.ranks));
+         fmt::format("{} counter {}", how == Access::read ? "read" : "write",
+                     counters_.number_of(at)));
   const bool reads = how == Access::read;
   if (reads) self.loading = true;
-  const Stamp stamp = reads ? Stamp{loads_of(self), self.epoch()} : self.stamp();
+  const Stamp stamp = reads ? clocks_.load_of(self) : self.stamp();
   record_access(
-      self, counter_shadows_,
+      self, counters_.shadows(),
       {.stamp = stamp,
        .rank = self.rank,
        .segment = ~0U,
        .first = at,
        .last = at + 1,
        .access = how},
-      {self.hb, self.ended, loads_of(self)},
+      {self.hb, self.ended, clocks_.loads_of(self)},
       [&](std::uint64_t element) {
-        return fmt::format("counter[{}] of rank {}", element / options_.ranks, self.rank);
+        return fmt::format("counter[{}] of rank {}", counters_.number_of(element), self.rank);
       },
       "");
 }

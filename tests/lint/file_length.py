@@ -16,7 +16,6 @@ LONG = {
     "include/muster/fabric.hpp",
     "include/muster/fabric/gpu/fabric.cuh",
     "include/muster/fabric/host.hpp",
-    "src/check/execution.hpp",
     "tests/conformance/failure_report_test.cpp",
     "tests/gpu/world_test.cpp",
     "tests/support/counting_fabric.hpp",

@@ -1,0 +1,73 @@
+// The threads of all ranks, and their numbers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "check/thread.hpp"
+#include "muster/check/report.hpp"
+
+namespace muster::check::engine {
+
+// For each rank its set-up, then the threads of its lanes, lane by lane; each thread's number is
+// its place in this order. There are as many as the configuration allows, whether or not they run.
+class Threads {
+ public:
+  explicit Threads(const Options& options)
+      : ranks_(options.ranks),
+        per_lane_(options.threads),
+        per_rank_(1 + options.lanes * options.threads),
+        all_(std::size_t{ranks_} * per_rank_) {}
+
+  // Before an execution.
+  void reset(Execution& run) {
+    for (std::uint32_t id = 0; id < all_.size(); ++id) {
+      const std::uint32_t within = id % per_rank_;
+      Thread& thread = all_[id];
+      thread.reset();
+      thread.run = &run;
+      thread.id = id;
+      thread.rank = id / per_rank_;
+      thread.is_setup = within == 0;
+      thread.lane = within == 0 ? 0 : (within - 1) / per_lane_;
+      thread.index = within == 0 ? 0 : (within - 1) % per_lane_;
+      for (Clock* clock : {&thread.hb, &thread.cause, &thread.ended}) clock->raise({id, 1});
+    }
+  }
+
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(all_.size()); }
+  [[nodiscard]] auto begin() { return all_.begin(); }
+  [[nodiscard]] auto end() { return all_.end(); }
+  [[nodiscard]] auto begin() const { return all_.begin(); }
+  [[nodiscard]] auto end() const { return all_.end(); }
+  [[nodiscard]] Thread& operator[](std::size_t id) { return all_[id]; }
+  [[nodiscard]] const Thread& operator[](std::size_t id) const { return all_[id]; }
+
+  [[nodiscard]] Thread& setup(std::uint32_t rank) { return all_[std::size_t{rank} * per_rank_]; }
+  [[nodiscard]] LaneThreads of_rank(std::uint32_t rank) const {
+    return {rank * per_rank_, per_rank_};
+  }
+  // Those of the thread's lane.
+  [[nodiscard]] LaneThreads of_lane(const Thread& thread) const {
+    return {thread.id - thread.index, per_lane_};
+  }
+  [[nodiscard]] std::span<Thread> at(LaneThreads threads) {
+    return std::span(all_).subspan(threads.first, threads.count);
+  }
+  // Of the rank's first `lanes` lanes.
+  [[nodiscard]] std::span<Thread> of_lanes(std::uint32_t rank, std::uint32_t lanes) {
+    return std::span(all_).subspan(std::size_t{rank} * per_rank_ + 1,
+                                   std::size_t{lanes} * per_lane_);
+  }
+
+ private:
+  std::uint32_t ranks_;
+  std::uint32_t per_lane_;
+  std::uint32_t per_rank_;
+  std::vector<Thread> all_;
+};
+
+}  // namespace muster::check::engine
