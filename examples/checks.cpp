@@ -16,6 +16,7 @@
 #include "14_reduce_scatter/body.hpp"
 #include "15_all_to_all/body.hpp"
 #include "16_composition/body.hpp"
+#include "17_handshake/body.hpp"
 #include "kernels/all_reduce.hpp"
 #include "muster/check.hpp"
 
@@ -196,6 +197,19 @@ MUSTER_CHECK(composition_builtin,
   judge(team, tutorial::composition_step(team, "builtin"), [&](const auto& seen) {
     return tutorial::check_values(seen,
                                   tutorial::composition_golden(team.rank().value, team.size()));
+  });
+}
+
+MUSTER_CHECK(handshake, {.ranks = 2, .calls = 1, .group = "tutorial", .about = "step 17, hand"}) {
+  judge(team, tutorial::handshake_step(team, "hand"), [&](const auto& seen) {
+    return tutorial::check_values(seen, tutorial::handshake_golden(team.rank().value));
+  });
+}
+
+MUSTER_CHECK(handshake_builtin,
+             {.ranks = 2, .calls = 1, .group = "tutorial", .about = "step 17, builtin"}) {
+  judge(team, tutorial::handshake_step(team, "builtin"), [&](const auto& seen) {
+    return tutorial::check_values(seen, tutorial::handshake_golden(team.rank().value));
   });
 }
 

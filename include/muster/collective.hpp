@@ -9,3 +9,4 @@
 #include "muster/collective/reduce.hpp"
 #include "muster/collective/reduce_scatter.hpp"
 #include "muster/collective/scatter.hpp"
+#include "muster/collective/send_receive.hpp"

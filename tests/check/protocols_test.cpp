@@ -91,7 +91,8 @@ TEST_P(EightRanks, AreCertified) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EightRanks,
-                         testing::Values("broadcast", "reduce", "gather", "scatter"),
+                         testing::Values("broadcast", "reduce", "gather", "scatter", "send_receive",
+                                         "send_receive/send_first"),
                          [](const auto& test) { return spelled(test.param); });
 
 // The pad that the check itself asks for: 32 channels, 8 ranks.

@@ -131,6 +131,19 @@ TEST(Cost, CollectivesWithARootAreWhatTheirHeadersSay) {
     }
 }
 
+// A message each way, an answer for each, and 8 bytes for the length.
+TEST(Cost, SendAndReceiveAreTwoNotifiesAndTwoWaits) {
+  for (const char* ranks : {"2", "5"}) {
+    Command command(with({"cost", "--json"}, {"send_receive", "-n", ranks, "--bytes", "96"}));
+    ASSERT_EQ(command.wait(), 0) << command.err();
+    for (const json& one : json::parse(command.out()).at("per_rank")) {
+      EXPECT_EQ(one.at("notifies"), 2);
+      EXPECT_EQ(one.at("waits"), 2);
+      EXPECT_EQ(one.at("bytes"), 96 + 8);
+    }
+  }
+}
+
 TEST(Cost, TheTableNamesTheSize) {
   Command command(muster({"cost", "put", "-n", "2"}));
   ASSERT_EQ(command.wait(), 0) << command.err();

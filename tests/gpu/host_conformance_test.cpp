@@ -8,6 +8,7 @@
 #include "conformance/reduce_bodies.hpp"
 #include "conformance/remote_add_bodies.hpp"
 #include "conformance/rooted_bodies.hpp"
+#include "conformance/send_receive_bodies.hpp"
 #include "conformance/signal_bodies.hpp"
 #include "conformance/tile_bodies.hpp"
 #include "conformance/transfer_bodies.hpp"
@@ -63,6 +64,7 @@ int main(int argc, char** argv) {
     add(conformance::packet_cases<HostTeam>(), verify);
     add(conformance::collective_cases<HostTeam>(), verify);
     add(conformance::rooted_cases<HostTeam>(), verify);
+    add(conformance::send_receive_cases<HostTeam>(), verify);
   }
   return RUN_ALL_TESTS();
 }

@@ -89,6 +89,22 @@ void scatter_once(Team& team, std::uint64_t bytes) {
                    [&](auto& fabric) { return parts.run(fabric, to, from, count, Rank{0}); });
 }
 
+// To the right and from the left: what one call of each costs.
+void send_receive_once(Team& team, std::uint64_t bytes) {
+  const SendReceive<T> pairs(team);
+  const std::int64_t count = count_of(bytes);
+  const auto [to, from] = ends_of(team, count, count);
+  (void)team.lanes(team.max_lanes(), [&](auto& fabric) {
+    if (fabric.size() == 1) return WaitStatus::ok;
+    const bool sends_first = fabric.rank().value % 2 == 0;
+    WaitStatus status = WaitStatus::ok;
+    if (sends_first) status = pairs.send(fabric, right_of(fabric), from, count);
+    status = worst(status, pairs.receive(fabric, left_of(fabric), to, count));
+    if (!sends_first) status = worst(status, pairs.send(fabric, right_of(fabric), from, count));
+    return status;
+  });
+}
+
 }  // namespace
 
 const std::vector<SizedBody>& collective_bodies() {
@@ -106,6 +122,7 @@ const std::vector<SizedBody>& collective_bodies() {
       {"reduce", "the sums, to rank 0", reduce_once},
       {"gather", "what all ranks have, to rank 0", gather_once},
       {"scatter", "a part of rank 0's to each", scatter_once},
+      {"send_receive", "to the right neighbour, and from the left", send_receive_once},
   };
   return all;
 }
