@@ -9,8 +9,8 @@
 
 namespace muster::conformance {
 
-// The partner of a rank in one of the rounds in which everybody meets everybody, or the rank itself:
-// the sum of both is `round`, modulo the number of ranks.
+// The partner of a rank in one of the rounds in which everybody meets everybody, or the rank
+// itself: the sum of both is `round`, modulo the number of ranks.
 [[nodiscard]] inline Rank partner_in(std::uint32_t round, std::uint32_t rank, std::uint32_t ranks) {
   return Rank{(round + ranks - rank % ranks) % ranks};
 }
