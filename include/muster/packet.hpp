@@ -7,6 +7,7 @@
 
 #include "muster/barrier/epoch.hpp"
 #include "muster/barrier/refusal.hpp"
+#include "muster/expect.hpp"
 #include "muster/fabric.hpp"
 #include "muster/hints.hpp"
 
@@ -21,12 +22,27 @@ namespace muster {
 //   for (each peer) status = worst(status, exchange.wait(fabric, flag, peer, theirs));
 //   status = exchange.end(fabric, flag, status);
 //
-// Cost per rank and call, P ranks: 1 round, P-1 tiles in packets, no notify, no signal waited for.
+// Or any number of elements up to those that it was made for, in tiles of which the last is ragged:
 //
-// Slots: two for each lane and writer, between which calls alternate.
+//   const PacketExchange<float, 1, 256> exchange(team, most);
+//   const std::uint32_t flag = exchange.begin(fabric, count);  // the same on all ranks
+//   for (std::int64_t index = 0; index < exchange.tiles(count); ++index) {
+//     fabric.load(mine, from, exchange.box(index, count));     // a run of 1 x count elements
+//     for (each peer) exchange.put(fabric, flag, peer, mine, index);
+//   }
+//   ... and all of them are waited for, each with its index
+//
+// Cost per rank and call, P ranks: 1 round, P-1 times as many tiles as the call has, in packets; no
+// notify, no signal waited for.
+//
+// Slots: two for each lane, writer and tile of a call, between which calls alternate. No two tiles
+// of a call share one: its reader may not have read the first when the second overwrites it
+// (broken/packet_tiles_share_a_slot).
 // A slot of call k is written again in call k+2, by a rank that has received the packets of call
 // k+1 from its reader, which had read call k before it sent them. So nobody may be left out of a
-// call: a rank with nothing to say sends its tile all the same.
+// call: a rank with nothing to say sends its tile all the same, and a call of no elements has one
+// tile (broken/packet_call_without_tiles). Ragged tiles are sent whole, so that what holds for one
+// thread's elements holds for all of its elements in all tiles.
 //
 // All ranks make the same exchange with tiles of the same shape and type. Where they differ, a
 // verifying run names both (muster::describe).
@@ -44,14 +60,32 @@ template <class T, std::int64_t R, std::int64_t C>
 class PacketExchange {
  public:
   PacketExchange() = default;
+  // `elements`: the most of a call, which takes as many tiles as that fills. Takes two times so
+  // many of every rank, for each lane and rank.
   template <class Team>
   requires SetUp<Team>
-  explicit PacketExchange(Team& team) : barrier_(team), counts_(*team.rows()) {
+  explicit PacketExchange(Team& team, std::int64_t elements = R * C)
+      : barrier_(team), counts_(*team.rows()), set_(tiles(elements) * lines) {
     const std::int64_t places = std::int64_t{2} * counts_.lanes * counts_.ranks;
-    slots_ = *team.template window<PacketLine>({places * lines});
+    slots_ = *team.template window<PacketLine>({places * set_});
   }
 
   static constexpr std::uint32_t no_flag = 0;  // of a call that is refused
+
+  // How many tiles a call of so many elements has: at least one.
+  [[nodiscard]] MUSTER_FN static constexpr std::int64_t tiles(std::int64_t elements) {
+    return elements > R * C ? 1 + (elements - 1) / (R * C) : 1;
+  }
+  // Where tile `index` of a call lies in memory of 1 x elements: the last is ragged, beyond the
+  // last it is empty.
+  [[nodiscard]] MUSTER_FN static constexpr Box box(std::int64_t index,
+                                                   std::int64_t elements) requires(R == 1) {
+    const std::int64_t left = elements - index * C;
+    if (left <= 0) return Box{};
+    return Box{0, index * C, 1, left < C ? left : C};
+  }
+  // The most of a call.
+  [[nodiscard]] MUSTER_FN constexpr std::int64_t most_tiles() const { return set_ / lines; }
 
   // The flag of this call; called by all threads of the lane.
   template <PacketFabric F>
@@ -60,11 +94,26 @@ class PacketExchange {
     describe(fabric, CallSignature{"PacketExchange",
                                    {counts_.first.cell, 0},
                                    {.rows = R, .cols = C, .element = element_code<T>}});
-    begin_call(fabric);
-    const std::uint32_t last = opaque(fabric.counter(counts_.epoch(fabric.lane())));
-    if (last != last_flag) [[likely]]
-      return last + 1;
-    return outlined(fabric, [exchange = *this](F& lane) { return exchange.renew(lane); });
+    return next_flag(fabric);
+  }
+  // The same of a call of so many elements, on all ranks. Where they are negative or more than the
+  // exchange was made for, this call alone is refused; on the checker it is an error.
+  template <PacketFabric F>
+  [[nodiscard]] MUSTER_FN std::uint32_t begin(F& fabric, std::int64_t elements,
+                                              CallSite<F> site = {}) const {
+    const Called called(fabric, site);
+    describe(fabric, CallSignature{"PacketExchange",
+                                   {counts_.first.cell, 0},
+                                   {.rows = 1,
+                                    .cols = elements,
+                                    .chunk_rows = R,
+                                    .chunk_cols = C,
+                                    .element = element_code<T>}});
+    const bool fits = elements >= 0 && tiles(elements) <= most_tiles();
+    expect(fabric, fits, "PacketExchange: the call has no more elements than it was made for");
+    if (!fits) [[unlikely]]
+      return no_flag;
+    return next_flag(fabric);
   }
 
   template <PacketFabric F, class Tile>
@@ -76,6 +125,17 @@ class PacketExchange {
       return;
     fabric.put_packets(slots_, peer, place(fabric.lane(), flag, fabric.rank()), tile, flag);
   }
+  // Tile `index` of the call. One that the exchange has no slots for is not sent.
+  template <PacketFabric F, class Tile>
+  MUSTER_FN void put(F& fabric, std::uint32_t flag, Rank peer, Tile& tile, std::int64_t index,
+                     CallSite<F> site = {}) const {
+    const Called called(fabric, site);
+    check_tile<F, Tile>();
+    if (flag == no_flag || !has(fabric, index)) [[unlikely]]
+      return;
+    const std::int64_t at = place(fabric.lane(), flag, fabric.rank()) + index * lines;
+    fabric.put_packets(slots_, peer, at, tile, flag);
+  }
 
   // This thread's status: go on to end() with the worst of them.
   template <PacketFabric F, class Tile>
@@ -86,6 +146,19 @@ class PacketExchange {
     if (flag == no_flag) [[unlikely]]
       return WaitStatus::refused;
     return fabric.wait_packets(tile, slots_, place(fabric.lane(), flag, peer), flag);
+  }
+  // Of tile `index` of the call; `invalid` where the exchange has no slots for it.
+  template <PacketFabric F, class Tile>
+  MUSTER_FN WaitStatus wait(F& fabric, std::uint32_t flag, Rank peer, Tile& tile,
+                            std::int64_t index, CallSite<F> site = {}) const {
+    const Called called(fabric, site);
+    check_tile<F, Tile>();
+    if (flag == no_flag) [[unlikely]]
+      return WaitStatus::refused;
+    if (!has(fabric, index)) [[unlikely]]
+      return WaitStatus::invalid;
+    const std::int64_t at = place(fabric.lane(), flag, peer) + index * lines;
+    return fabric.wait_packets(tile, slots_, at, flag);
   }
 
   // The lane's status, the same to all threads.
@@ -117,10 +190,26 @@ class PacketExchange {
                   "the tile is not fabric.tile<T, R, C>() of the exchange's T, R and C");
   }
 
-  // Where the writer's tile of this call lies.
+  template <PacketFabric F>
+  MUSTER_FN std::uint32_t next_flag(F& fabric) const {
+    begin_call(fabric);
+    const std::uint32_t last = opaque(fabric.counter(counts_.epoch(fabric.lane())));
+    if (last != last_flag) [[likely]]
+      return last + 1;
+    return outlined(fabric, [exchange = *this](F& lane) { return exchange.renew(lane); });
+  }
+
+  template <class F>
+  [[nodiscard]] MUSTER_FN bool has(F& fabric, std::int64_t index) const {
+    const bool has = index >= 0 && index < most_tiles();
+    expect(fabric, has, "PacketExchange: the tile is one of those that it was made for");
+    return has;
+  }
+
+  // Where the writer's first tile of this call lies.
   [[nodiscard]] MUSTER_FN std::int64_t place(Lane lane, std::uint32_t flag, Rank writer) const {
     const std::int64_t pair = std::int64_t{lane.value} * counts_.ranks + writer.value;
-    return (pair * 2 + (flag & 1U)) * lines;
+    return (pair * 2 + (flag & 1U)) * set_;
   }
 
   template <PacketFabric F>
@@ -128,7 +217,7 @@ class PacketExchange {
     if (Refusal::noted(fabric, counts_.refusal(fabric.lane()))) return no_flag;
     // What fails here fails again in the waits of the call: its status is not lost.
     (void)barrier_.sync(fabric);  // all have read the last packets
-    fabric.clear_packets(slots_, place(fabric.lane(), 0, Rank{0}), 2 * lines * counts_.ranks);
+    fabric.clear_packets(slots_, place(fabric.lane(), 0, Rank{0}), 2 * set_ * counts_.ranks);
     (void)barrier_.sync(fabric);  // all are cleared
     return 1;
   }
@@ -136,6 +225,7 @@ class PacketExchange {
   EpochBarrier barrier_;
   Rows counts_;
   Slots slots_;
+  std::int64_t set_ = lines;  // the lines of a call
 };
 
 }  // namespace muster

@@ -1,7 +1,9 @@
-// What transfers carry and when they have arrived: tests/conformance/transfer_bodies.hpp as
-// kernels, on 2, 3, 4 and 8 ranks, on one GPU and on two.
+// What transfers carry and when they have arrived: tests/conformance/transfer_bodies.hpp, and runs
+// of packets, as kernels, on 2, 3, 4 and 8 ranks, on one GPU and on two.
 #include "gpu/device_checks.cuh"
+#include "gpu/exchange.cuh"
 #include "muster/barrier/epoch.hpp"
+#include "muster/packet.hpp"
 
 namespace {
 
@@ -167,6 +169,65 @@ void relay() {
   });
 }
 
+// ---- any number of elements in packets
+
+[[nodiscard]] __device__ std::uint32_t number_of(Rank rank, Lane lane, std::uint32_t call,
+                                                 std::int64_t index) {
+  return mix(rank.value * 64 + lane.value, call * 4096 + static_cast<std::uint32_t>(index));
+}
+
+template <std::int64_t C, class Coop>
+__global__ void runs_kernel(const __grid_constant__ gpu::Handle handle, Board board,
+                            PacketExchange<std::uint32_t, 1, C> exchange,
+                            WindowRef<std::uint32_t> from, std::uint32_t first) {
+  gpu::Fabric<Coop> fabric(handle);
+  DeviceChecks checks(fabric, board);
+  const Lane lane = fabric.lane();
+  auto tile = fabric.template tile<std::uint32_t, 1, C>();
+  for (std::uint32_t call = first; call < first + rounds; ++call) {
+    const std::int64_t count = call * 37 % (from.cols + 1);
+    for_each_index(fabric, count, [&](std::int64_t at) {
+      fabric.local(from)[from.at(lane.value, at)] = number_of(fabric.rank(), lane, call, at);
+    });
+    fabric.converge();
+    const std::uint32_t flag = exchange.begin(fabric, count);
+    for (std::int64_t index = 0; index < exchange.tiles(count); ++index) {
+      const Box box = exchange.box(index, count);
+      fabric.load(tile, from, Box{lane.value, box.col, 1, box.cols});
+      for (std::uint32_t step = 1; step < fabric.size(); ++step)
+        exchange.put(fabric, flag, right_of(fabric, step), tile, index);
+    }
+    WaitStatus status = WaitStatus::ok;
+    for (std::uint32_t step = 1; step < fabric.size(); ++step) {
+      const Rank peer = right_of(fabric, step);
+      for (std::int64_t index = 0; index < exchange.tiles(count); ++index) {
+        status = worst(status, exchange.wait(fabric, flag, peer, tile, index));
+        if (status != WaitStatus::ok) continue;
+        tile.each([&](std::int64_t, std::int64_t col, std::uint32_t element) {
+          const std::int64_t at = index * C + col;
+          checks.equal(element, at < count ? number_of(peer, lane, call, at) : 0);
+        });
+      }
+    }
+    if (!checks.ok(exchange.end(fabric, flag, status))) return;
+  }
+  if (fabric.thread() == 0) checks.end();
+}
+
+// Several tiles a call, the last one ragged: of 1 x C.
+template <std::int64_t C, class Coop>
+void packet_runs(std::uint32_t threads) {
+  constexpr std::int64_t most = 4 * C + 5;
+  constexpr std::uint32_t lanes = 3;
+  on_every_placement(2 * lanes, [=](gpu::World& world, const Board& board) {
+    const PacketExchange<std::uint32_t, 1, C> exchange(world, most);
+    const auto from = need(world.window<std::uint32_t>({lanes, most}));
+    const gpu::Shape shape{.lanes = lanes, .threads = threads};
+    for (const std::uint32_t first : {0U, rounds})
+      need(world.launch(runs_kernel<C, Coop>, shape, board, exchange, from, first));
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -178,5 +239,7 @@ int main(int argc, char** argv) {
               {"async_puts", ring<Way::async_puts>},
               {"async_gets", ring<Way::async_gets>},
               {"direct_stores", ring<Way::direct_stores>},
-              {"relay", relay}});
+              {"relay", relay},
+              {"packet_runs_of_a_warp", [] { packet_runs<48, gpu::Warp>(32); }},
+              {"packet_runs_of_a_block", [] { packet_runs<256, gpu::Block<64>>(64); }}});
 }

@@ -43,6 +43,45 @@ WaitStatus call(CountingFabric& fabric, const Exchange& exchange) {
   return exchange.end(fabric, flag, status);
 }
 
+// Tiles of a call: at least one, none shares a slot with another, and the two sets are apart.
+TEST(CostCard, PacketExchangeOfRunsIsAsManyTilesPerPeerAsTheyFill) {
+  using Runs = PacketExchange<float, 1, 10>;
+  constexpr std::int64_t lines_of_tile = 2;
+  EXPECT_EQ(Runs::tiles(0), 1);
+  EXPECT_EQ(Runs::tiles(10), 1);
+  EXPECT_EQ(Runs::tiles(11), 2);
+  EXPECT_EQ(Runs::box(1, 11).col, 10);
+  EXPECT_EQ(Runs::box(1, 11).cols, 1);
+  EXPECT_EQ(Runs::box(0, 11).cols, 10);
+  EXPECT_EQ(Runs::box(1, 10).cols, 0);
+  CountingTeam team(3, 2);
+  CountingFabric fabric(3, Rank{1}, Profile::rdma, 2, Lane{1});
+  const Runs exchange(team, 25);
+  EXPECT_EQ(exchange.most_tiles(), 3);
+  EXPECT_EQ(exchange.slots().size(), 2 * 2 * 3 * 3 * lines_of_tile);
+  std::set<std::uint32_t> places;
+  for (int round = 0; round < 2; ++round)
+    for (const std::int64_t count : {25, 0}) {
+      fabric.forget();
+      auto tile = fabric.tile<float, 1, 10>();
+      const std::uint32_t flag = exchange.begin(fabric, count);
+      WaitStatus status = WaitStatus::ok;
+      for (std::int64_t index = 0; index < Runs::tiles(count); ++index)
+        for_each_peer(fabric, [&](Rank peer) {
+          exchange.put(fabric, flag, peer, tile, index);
+          status = worst(status, exchange.wait(fabric, flag, peer, tile, index));
+        });
+      EXPECT_EQ(exchange.end(fabric, flag, status), WaitStatus::ok);
+      EXPECT_EQ(fabric.count(Op::put_packets), 2 * Runs::tiles(count));
+      EXPECT_EQ(fabric.count(Op::wait_packets), 2 * Runs::tiles(count));
+      EXPECT_EQ(fabric.notifies() + fabric.count(Op::wait) + fabric.count(Op::flush), 0);
+      for (const Event& event : fabric.log())
+        if (event.op == Op::put_packets) places.insert(event.signal.cell);
+    }
+  EXPECT_EQ(places.size(), 3U + 1U) << "three tiles of one set, one of the other";
+  for (const std::uint32_t place : places) EXPECT_EQ(place % lines_of_tile, 0U);
+}
+
 TEST(CostCard, PacketExchangeIsOneTilePerPeerAndNoSignal) {
   for (const std::uint32_t ranks : {1U, 2U, 3U, 8U}) {
     CountingTeam team(ranks, 2);

@@ -49,12 +49,70 @@ void exchange_all(muster::model::Team& team, std::uint32_t lanes, std::uint32_t 
   });
 }
 
+// Calls of several tiles, the last one ragged, of a single one, and of none.
+void exchange_runs(muster::model::Team& team, std::uint32_t lanes, std::uint32_t calls) {
+  constexpr std::int64_t counts[] = {5, 0, 3, 6, 1};
+  constexpr std::int64_t most = 6;
+  using Runs = muster::PacketExchange<std::int32_t, 1, 2>;
+  const Runs exchange(team, most);
+  const auto from = *team.window<std::int32_t>({lanes, most}, "from");
+  const auto to = *team.window<std::int32_t>({lanes * team.size(), most}, "to");
+  const auto value = [](Rank rank, std::uint32_t call, std::int64_t at) {
+    return static_cast<std::int32_t>(rank.value * 1000 + call * 10) +
+           static_cast<std::int32_t>(at) + 1;
+  };
+  const auto row_of = [](muster::Box box, std::int64_t row) {
+    return muster::Box{row, box.col, box.rows, box.cols};
+  };
+  (void)team.lanes(lanes, [&](auto& fabric) {
+    auto tile = fabric.template tile<std::int32_t, 1, 2>();
+    const std::int64_t lane = fabric.lane().value;
+    for (std::uint32_t call = 0; call < calls; ++call) {
+      const std::int64_t count = counts[call % 5];
+      for (std::int64_t at = fabric.thread(); at < count; at += fabric.threads())
+        fabric.local(from)[from.at(lane, at)] = value(fabric.rank(), call, at);
+      fabric.converge();
+      const std::uint32_t flag = exchange.begin(fabric, count);
+      for (std::int64_t index = 0; index < Runs::tiles(count); ++index) {
+        fabric.load(tile, from, row_of(Runs::box(index, count), lane));
+        for (std::uint32_t step = 1; step < fabric.size(); ++step)
+          exchange.put(fabric, flag, muster::right_of(fabric, step), tile, index);
+      }
+      WaitStatus status = WaitStatus::ok;
+      for (std::uint32_t step = 1; step < fabric.size(); ++step) {
+        const Rank peer = muster::right_of(fabric, step);
+        const std::int64_t row = lane * fabric.size() + peer.value;
+        for (std::int64_t index = 0; index < Runs::tiles(count); ++index) {
+          status = worst(status, exchange.wait(fabric, flag, peer, tile, index));
+          fabric.store(tile, to, row_of(Runs::box(index, count), row));
+        }
+      }
+      if (exchange.end(fabric, flag, status) != WaitStatus::ok) return;
+      for (std::uint32_t step = 1; step < fabric.size(); ++step) {
+        const Rank peer = muster::right_of(fabric, step);
+        const std::int64_t row = lane * fabric.size() + peer.value;
+        for (std::int64_t at = fabric.thread(); at < count; at += fabric.threads())
+          muster::expect(fabric, fabric.local(to)[to.at(row, at)] == value(peer, call, at),
+                         "the run holds this call's numbers");
+      }
+      fabric.converge();  // before the next call overwrites them
+    }
+  });
+}
+
 }  // namespace
 
 MUSTER_CHECK(packet_exchange, {.ranks = 3,
                                .calls = 3,
                                .about = "tiles between all ranks, with a flag beside the data"}) {
   exchange_all(team, lanes, calls, 0);
+}
+
+MUSTER_CHECK(runs, {.ranks = 3,
+                    .calls = 4,
+                    .group = "packet_exchange",
+                    .about = "several tiles a call, the last one ragged; any number of elements"}) {
+  exchange_runs(team, lanes, calls);
 }
 
 MUSTER_CHECK(comes_round, {.ranks = 2,
