@@ -410,6 +410,9 @@ struct CallSignature {
   std::uint64_t detail[2] = {0, 0};  // its first cell, or no_cell; whatever else
   TransferShape shape{};
   std::uint32_t lanes = 0;  // 0: each lane for itself
+  // Which call of this object it is on the lane, from 1 on; 0: that is not counted. It is named,
+  // not compared.
+  std::uint32_t number = 0;
 };
 
 // Tells the fabric of a call that is about to be made. One that can compare (the model, the host's

@@ -91,10 +91,7 @@ class PacketExchange {
   template <PacketFabric F>
   [[nodiscard]] MUSTER_FN std::uint32_t begin(F& fabric, CallSite<F> site = {}) const {
     const Called called(fabric, site);
-    describe(fabric, CallSignature{"PacketExchange",
-                                   {counts_.first.cell, 0},
-                                   {.rows = R, .cols = C, .element = element_code<T>}});
-    return next_flag(fabric);
+    return next_flag(fabric, {.rows = R, .cols = C, .element = element_code<T>}, true);
   }
   // The same of a call of so many elements, on all ranks. Where they are negative or more than the
   // exchange was made for, this call alone is refused; on the checker it is an error.
@@ -102,18 +99,11 @@ class PacketExchange {
   [[nodiscard]] MUSTER_FN std::uint32_t begin(F& fabric, std::int64_t elements,
                                               CallSite<F> site = {}) const {
     const Called called(fabric, site);
-    describe(fabric, CallSignature{"PacketExchange",
-                                   {counts_.first.cell, 0},
-                                   {.rows = 1,
-                                    .cols = elements,
-                                    .chunk_rows = R,
-                                    .chunk_cols = C,
-                                    .element = element_code<T>}});
     const bool fits = elements >= 0 && tiles(elements) <= most_tiles();
     expect(fabric, fits, "PacketExchange: the call has no more elements than it was made for");
-    if (!fits) [[unlikely]]
-      return no_flag;
-    return next_flag(fabric);
+    const TransferShape shape{
+        .rows = 1, .cols = elements, .chunk_rows = R, .chunk_cols = C, .element = element_code<T>};
+    return next_flag(fabric, shape, fits);
   }
 
   template <PacketFabric F, class Tile>
@@ -191,9 +181,15 @@ class PacketExchange {
   }
 
   template <PacketFabric F>
-  MUSTER_FN std::uint32_t next_flag(F& fabric) const {
+  MUSTER_FN std::uint32_t next_flag(F& fabric, const TransferShape& shape, bool fits) const {
     begin_call(fabric);
     const std::uint32_t last = opaque(fabric.counter(counts_.epoch(fabric.lane())));
+    describe(fabric, CallSignature{.name = "PacketExchange",
+                                   .detail = {counts_.first.cell, 0},
+                                   .shape = shape,
+                                   .number = last != last_flag ? last + 1 : 1});
+    if (!fits) [[unlikely]]
+      return no_flag;
     if (last != last_flag) [[likely]]
       return last + 1;
     return outlined(fabric, [exchange = *this](F& lane) { return exchange.renew(lane); });

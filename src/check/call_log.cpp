@@ -23,7 +23,9 @@ bool same(const CallSignature& a, const CallSignature& b) {
 std::string text_of(const CallSignature& call) {
   std::string text = call.name;
   if (call.lanes != 0) text += fmt::format(" of {} lanes", call.lanes);
-  if (call.detail[0] != CallSignature::no_cell) text += fmt::format(" (cell {})", call.detail[0]);
+  if (call.detail[0] != CallSignature::no_cell)
+    text += call.number == 0 ? fmt::format(" (cell {})", call.detail[0])
+                             : fmt::format(" (cell {}, its call {})", call.detail[0], call.number);
   if (call.shape.rows != 0)
     text += fmt::format(" of {} x {} elements of {} bytes", call.shape.rows, call.shape.cols,
                         call.shape.element & 0xffffffffU);

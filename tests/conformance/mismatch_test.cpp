@@ -27,9 +27,11 @@ class Mismatch : public ::testing::TestWithParam<RunAs> {
   void TearDown() override { unsetenv("MUSTER_VERIFY"); }
 
   // What each rank's body returned, in words; empty where all was well.
-  std::vector<std::string> outcomes(std::uint32_t ranks, const Body& body) const {
+  std::vector<std::string> outcomes(
+      std::uint32_t ranks, const Body& body,
+      std::chrono::milliseconds timeout = std::chrono::seconds(20)) const {
     const Board board;
-    const RunOptions options{.ranks = ranks, .as = GetParam(), .timeout = std::chrono::seconds(20)};
+    const RunOptions options{.ranks = ranks, .as = GetParam(), .timeout = timeout};
     (void)run(options, [&](Team& team) {
       Result<void> ended;
       try {
@@ -125,6 +127,45 @@ TEST_P(Mismatch, AnExchangeAgainstABarrier) {
                  });
                },
                {"PacketExchange of 1 x 4 float64", "EpochBarrier (cell "});
+}
+
+// Which call of its object each is.
+TEST_P(Mismatch, CallsAreNumbered) {
+  expect_named(2,
+               [](Team& team) -> Result<void> {
+                 const EpochBarrier epoch(team);
+                 const CounterBarrier counter(team);
+                 const PacketExchange<float, 1, 4> exchange(team);
+                 return team.lane([&](auto& fabric) {
+                   for (int call = 0; call < 5; ++call) (void)epoch.sync(fabric);
+                   for (int call = 0; call < 2; ++call) (void)counter.sync(fabric);
+                   for (int call = 0; call < 3; ++call) (void)exchange_once(fabric, exchange);
+                   if (fabric.rank() == Rank{0}) return epoch.sync(fabric);
+                   return counter.sync(fabric);
+                 });
+               },
+               {"called EpochBarrier (cell ", ", its call 6)", "called CounterBarrier (cell ",
+                ", its call 3)", "each as call "});
+}
+
+// A wait that expires says what was called last, where calls are compared.
+TEST_P(Mismatch, ACallThatExpiresIsNamed) {
+  const auto named = [](Team& team) -> Result<void> {
+    const EpochBarrier barrier(team);
+    const Signals never = *team.signals(1);
+    return team.lane([&](auto& fabric) {
+      for (int call = 0; call < 3; ++call)
+        if (const auto met = barrier.sync(fabric); met != WaitStatus::ok) return met;
+      if (fabric.rank() == Rank{0}) return barrier.sync(fabric);
+      WaitStatus status = WaitStatus::pending;  // until the other has given up
+      while (status == WaitStatus::pending) status = fabric.test(never[0], Compare::ge, 1);
+      return status;
+    });
+  };
+  const std::vector<std::string> texts = outcomes(2, named, std::chrono::milliseconds(300));
+  for (const char* word :
+       {"in vain; the last call on lane 0 was EpochBarrier (cell ", ", its call 4), as call "})
+    EXPECT_NE(texts[0].find(word), std::string::npos) << word << " is not in: " << texts[0];
 }
 
 // A barrier of all lanes, of which one rank runs another number: each way round.

@@ -48,8 +48,11 @@ class CounterBarrier : public Counting<CounterBarrier, std::uint32_t, AfterFailu
   }
 
   template <Fabric F>
-  MUSTER_FN void tell(F& fabric) const {
-    describe(fabric, CallSignature{"CounterBarrier", {rows_.first.cell, 0}});
+  MUSTER_FN void tell(F& fabric, std::uint32_t sum) const {
+    const std::uint32_t peers = fabric.size() - 1;
+    describe(fabric, CallSignature{.name = "CounterBarrier",
+                                   .detail = {rows_.first.cell, 0},
+                                   .number = peers == 0 ? 0 : sum / peers + 1});
   }
 
   template <Fabric F>

@@ -27,8 +27,8 @@ struct Never {
 // is what arrive carries to wait of a call, as plain bytes: its epoch, its sum. The barrier
 // befriends its base and says, in private:
 //
-//   void tell(fabric)                     describes the call that comes (muster::describe)
 //   Count last(fabric)                    what earlier calls have left in the counters; any thread
+//   void tell(fabric, count)              describes the call after those (muster::describe)
 //   State<F> at(fabric, count)            that with the addresses that a call needs, as plain bytes
 //   Count count(state)                    back again
 //   void announce(fabric, state&, use)    moves the state on, converges, deposits
@@ -55,8 +55,8 @@ class Counting {
   template <Fabric F>
   MUSTER_FN Arrival arrive(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
     const Called called(fabric, site);
-    self().tell(fabric);
     auto state = begin(fabric);
+    self().tell(fabric, self().count(state));
     const bool refused = enter(fabric, state, use);
     return Arrival{self().count(state), refused, use};
   }
@@ -74,9 +74,9 @@ class Counting {
   template <Fabric F>
   MUSTER_FN WaitStatus sync(F& fabric, BarrierUse use = use::full, CallSite<F> site = {}) const {
     const Called called(fabric, site);
-    self().tell(fabric);
     const OneCall call(fabric);
     auto state = begin(fabric);
+    self().tell(fabric, self().count(state));
     const bool refused = enter(fabric, state, use);
     return leave(fabric, state, use, refused);
   }

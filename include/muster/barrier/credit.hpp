@@ -41,7 +41,7 @@ class CreditBarrier : public Counting<CreditBarrier, NoCount, AfterFailure::refu
   }
 
   template <Fabric F>
-  MUSTER_FN void tell(F& fabric) const {
+  MUSTER_FN void tell(F& fabric, NoCount /*last*/) const {
     describe(fabric, CallSignature{"CreditBarrier", {rows_.first.cell, 0}});
   }
 

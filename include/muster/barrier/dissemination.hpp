@@ -49,8 +49,10 @@ class DisseminationBarrier : public Counting<DisseminationBarrier, Epoch, AfterF
   using State = Epoch;
 
   template <Fabric F>
-  MUSTER_FN void tell(F& fabric) const {
-    describe(fabric, CallSignature{"DisseminationBarrier", {rows_.first.cell, 0}});
+  MUSTER_FN void tell(F& fabric, Epoch last) const {
+    describe(fabric, CallSignature{.name = "DisseminationBarrier",
+                                   .detail = {rows_.first.cell, 0},
+                                   .number = last.next().value});
   }
 
   template <Fabric F>

@@ -36,8 +36,10 @@ class EpochBarrier : public Counting<EpochBarrier, Epoch, AfterFailure::again> {
   using State = EpochExchange::State<F>;
 
   template <Fabric F>
-  MUSTER_FN void tell(F& fabric) const {
-    describe(fabric, CallSignature{"EpochBarrier", {rows().first.cell, 0}});
+  MUSTER_FN void tell(F& fabric, Epoch last) const {
+    describe(fabric, CallSignature{.name = "EpochBarrier",
+                                   .detail = {rows().first.cell, 0},
+                                   .number = last.next().value});
   }
 
   template <Fabric F>

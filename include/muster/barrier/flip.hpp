@@ -71,7 +71,7 @@ class FlipBarrier : public Counting<FlipBarrier, WaitStatus, AfterFailure::refus
   }
 
   template <Fabric F>
-  MUSTER_FN void tell(F& fabric) const {
+  MUSTER_FN void tell(F& fabric, WaitStatus /*handed*/) const {
     describe(fabric, CallSignature{"FlipBarrier", {rows_.first.cell, 0}});
   }
 

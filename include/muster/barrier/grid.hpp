@@ -69,7 +69,7 @@ class GridBarrier : public Counting<GridBarrier, std::uint32_t, AfterFailure::re
 
   // Ranks do not meet here, so none compares its calls with another's.
   template <Fabric F>
-  MUSTER_FN static void tell(F& /*fabric*/) {}
+  MUSTER_FN static void tell(F& /*fabric*/, std::uint32_t /*sum*/) {}
 
   template <Fabric F>
   [[nodiscard]] MUSTER_FN std::uint32_t last(F& fabric) const {
@@ -209,7 +209,7 @@ class GridArrivals : public Counting<GridArrivals, std::uint32_t, AfterFailure::
   }
 
   template <Fabric F>
-  MUSTER_FN static void tell(F& /*fabric*/) {}
+  MUSTER_FN static void tell(F& /*fabric*/, std::uint32_t /*sum*/) {}
 
   template <Fabric F>
   [[nodiscard]] MUSTER_FN std::uint32_t last(F& fabric) const {

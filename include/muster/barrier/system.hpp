@@ -64,8 +64,11 @@ class SystemBarrier : public Counting<SystemBarrier, SystemCount, AfterFailure::
   };
 
   template <Fabric F>
-  MUSTER_FN void tell(F& fabric) const {
-    describe(fabric, CallSignature{"SystemBarrier", {rows().first.cell, 0}, {}, fabric.lanes()});
+  MUSTER_FN void tell(F& fabric, SystemCount last) const {
+    describe(fabric, CallSignature{.name = "SystemBarrier",
+                                   .detail = {rows().first.cell, 0},
+                                   .lanes = fabric.lanes(),
+                                   .number = last.epoch.next().value});
   }
 
   template <Fabric F>

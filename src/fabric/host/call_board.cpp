@@ -37,7 +37,7 @@ Words words_of(const CallSignature& call) {
 }
 
 std::string in_words(const std::string& name, std::uint64_t first, std::uint64_t second,
-                     const Words& others) {
+                     const Words& others, std::uint64_t number) {
   if (second == set_up_call) return name;
   std::string text = name;
   const auto [rows, cols, chunk_rows, chunk_cols, element, lanes] = others;
@@ -48,8 +48,10 @@ std::string in_words(const std::string& name, std::uint64_t first, std::uint64_t
                         second != 0 ? ", pipelined" : "");
   if (lanes != 0) text += fmt::format(" of {} lanes", lanes);
   if (first == CallSignature::no_cell) return text;
-  return text + (second == 0 ? fmt::format(" (cell {})", first)
-                             : fmt::format(" (cell {}, {})", first, second));
+  text += fmt::format(" (cell {}", first);
+  if (second != 0) text += fmt::format(", {}", second);
+  if (number != 0) text += fmt::format(", its call {}", number);
+  return text + ")";
 }
 
 }  // namespace
@@ -70,7 +72,7 @@ std::string name_of_element(std::uint64_t code) {
 }
 
 std::string to_string(const CallSignature& call) {
-  return in_words(call.name, call.detail[0], call.detail[1], words_of(call));
+  return in_words(call.name, call.detail[0], call.detail[1], words_of(call), call.number);
 }
 
 void CallBoard::write(std::uint32_t lane, std::uint64_t number, const CallSignature& call) {
@@ -81,6 +83,7 @@ void CallBoard::write(std::uint32_t lane, std::uint64_t number, const CallSignat
   for (std::size_t i = 0; i < 2; ++i) record.detail[i].store(call.detail[i]);
   const Words others = words_of(call);
   for (std::size_t i = 0; i < others.size(); ++i) record.others[i].store(others[i]);
+  record.own_number.store(call.number);
   // All of it is sequentially consistent: of two ranks that write and then look at each other, at
   // least one sees the other's record (store buffering).
   record.number.store(number);
@@ -96,12 +99,13 @@ std::string CallBoard::differs(std::uint32_t lane, std::uint64_t number,
   const std::uint64_t second = record.detail[1].load();
   Words others{};
   for (std::size_t i = 0; i < others.size(); ++i) others[i] = record.others[i].load();
+  const std::uint64_t own_number = record.own_number.load();
   if (record.number.load() != number) return {};
   if (second == set_up_call && call.detail[1] == set_up_call) return {};
   if (name == words_of(call.name) && first == call.detail[0] && second == call.detail[1] &&
       others == words_of(call))
     return {};
-  return in_words(reinterpret_cast<const char*>(name.data()), first, second, others);
+  return in_words(reinterpret_cast<const char*>(name.data()), first, second, others, own_number);
 }
 
 }  // namespace muster::host

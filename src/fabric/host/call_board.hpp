@@ -24,7 +24,8 @@ struct alignas(64) CallRecord {
   std::array<std::atomic<std::uint64_t>, name_words> name;
   std::array<std::atomic<std::uint64_t>, 2> detail;
   std::array<std::atomic<std::uint64_t>, other_words>
-      others;  // the members of TransferShape, and lanes
+      others;                             // the members of TransferShape, and lanes
+  std::atomic<std::uint64_t> own_number;  // of the call among those of its object; not compared
 };
 
 // The calls of one rank: for each lane the latest few. A peer that is further behind is not
@@ -44,7 +45,7 @@ struct CallBoard {
                                     const CallSignature& call) const;
 };
 
-// "EpochBarrier (cell 12)", "halo of 4 x 6 float32 in chunks of 2 x 6"
+// "EpochBarrier (cell 12, its call 3)", "halo of 4 x 6 float32 in chunks of 2 x 6"
 [[nodiscard]] std::string to_string(const CallSignature& call);
 
 // Of an element_code: the bytes of one element; "float32", "elements of 64 bytes".

@@ -184,12 +184,21 @@ WaitStatus LaneWatch::record(WaitStatus status, const Awaited* awaited) {
   return status;
 }
 
+// In a verifying run alone is it known.
+std::string LaneWatch::last_call() const {
+  if (calls_ == 0) return {};
+  CallSignature call = called_;
+  call.name = called_name_.c_str();
+  return fmt::format("; the last call on lane {} was {}, as call {}", lane_.value, to_string(call),
+                     calls_);
+}
+
 void LaneWatch::keep_error(WaitStatus status, const Awaited* awaited) {
   if (status == WaitStatus::expired) {
     error_ = describe(*awaited);
     error_->code = ErrorCode::expired;
-    error_->what = fmt::format("waited {} ms for {}, in vain", team_.process().timeout.count(),
-                               whom(team_, *error_, *awaited));
+    error_->what = fmt::format("waited {} ms for {}, in vain{}", team_.process().timeout.count(),
+                               whom(team_, *error_, *awaited), last_call());
     return;
   }
   error_ = team_.failure();
@@ -217,6 +226,9 @@ void LaneWatch::compare(const CallSignature& call) {
   if (lane_.value >= CallBoard::lanes || ended_ != WaitStatus::ok) return;
   const std::uint64_t number = team_.next_call(lane_);
   team_.board_of(team_.rank()).write(lane_.value, number, call);
+  called_ = call;
+  called_name_ = call.name;
+  calls_ = number;
   for (std::uint32_t member = 0; member < team_.size(); ++member) {
     const std::string theirs = team_.board_of(Rank{member}).differs(lane_.value, number, call);
     if (theirs.empty()) continue;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "fabric/host/team_context.hpp"
 #include "muster/fabric/host.hpp"
@@ -75,10 +76,15 @@ class LaneWatch {
   WaitStatus record(WaitStatus status, const Awaited* awaited);
   void keep_error(WaitStatus status, const Awaited* awaited);
   [[nodiscard]] Error describe(const Awaited& awaited) const;
+  [[nodiscard]] std::string last_call() const;
 
   TeamContext& team_;
   Lane lane_;
   std::optional<Error> error_;
+  // The last call that was compared, for the error of a wait that fails in it or after it.
+  CallSignature called_;
+  std::string called_name_;
+  std::uint64_t calls_ = 0;
   OnExpiry on_expiry_;
   WaitStatus ended_;
   Clock::time_point noticed_{};  // the call of the last notice, by when it turned slow
