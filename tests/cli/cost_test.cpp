@@ -131,6 +131,16 @@ TEST(Cost, CollectivesWithARootAreWhatTheirHeadersSay) {
     }
 }
 
+// As those without a V, and a round more, in which P-1 rows of 2 P + 4 counts are read.
+TEST(Cost, CountsAreARoundOfTheirOwn) {
+  for (std::uint64_t ranks = 2; ranks <= 5; ++ranks)
+    for (const char* name : {"all_to_all_v", "all_gather_v", "reduce_scatter_v"})
+      EXPECT_EQ(
+          card({name, "-n", std::to_string(ranks), "--bytes", "96"}),
+          expected(2, 2 * (ranks - 1), 2 * (ranks - 1), (ranks - 1) * (96 + 8 * (2 * ranks + 4))))
+          << name << ' ' << ranks;
+}
+
 // A message each way, an answer for each, and 8 bytes for the length.
 TEST(Cost, SendAndReceiveAreTwoNotifiesAndTwoWaits) {
   for (const char* ranks : {"2", "5"}) {

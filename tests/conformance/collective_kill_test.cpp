@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "conformance/collective_bodies.hpp"
+#include "conformance/counted_bodies.hpp"
 #include "muster/run.hpp"
 #include "muster/team/collective.hpp"
 
@@ -128,6 +128,52 @@ Result<void> rooted_loop(Team& team) {
   }
 }
 
+// Rank r has count - 100 r elements for each.
+Result<void> counted_loop(Team& team) {
+  const AllToAllV<std::int32_t> exchange(team, {.chunk = 2048});
+  const std::uint32_t rank = team.rank().value;
+  const auto length = [](std::uint32_t from) { return count - 100 * std::int64_t{from}; };
+  const Layout sent(ranks, 0, [&](std::uint32_t) { return length(rank); });
+  const Layout rooms(ranks, 0, length);
+  for (std::uint32_t call = 0;; ++call) {
+    auto mine = input_of<std::int32_t, Sum>(rank, call, sent.size());
+    std::vector<std::int32_t> all(static_cast<std::size_t>(rooms.size()));
+    const Result<void> done = team.lane([&](auto& fabric) {
+      return exchange.run(fabric, memory_of(all), rooms.parts(), nothing<std::int64_t>(),
+                          memory_of(mine), sent.parts());
+    });
+    if (!done) return done;
+    bool right = true;
+    rooms.each([&](std::uint32_t from, std::int64_t i, std::int64_t at) {
+      right = right && all[static_cast<std::size_t>(at)] ==
+                           element_of<std::int32_t, Sum>(from, call, rank * length(from) + i);
+    });
+    if (!right) return wrong("a part is wrong");
+  }
+}
+
+Result<void> send_receive_loop(Team& team) {
+  const SendReceive<std::int32_t> pairs(team, {.chunk = 512});
+  const std::uint32_t rank = team.rank().value;
+  const Rank right{(rank + 1) % ranks};
+  const Rank left{(rank + ranks - 1) % ranks};
+  for (std::uint32_t call = 0;; ++call) {
+    auto mine = input_of<std::int32_t, Sum>(rank, call, count);
+    std::vector<std::int32_t> theirs(mine.size());
+    const Result<void> done = team.lane([&](auto& fabric) {
+      WaitStatus status = WaitStatus::ok;
+      if (rank % 2 == 0) status = pairs.send(fabric, right, memory_of(mine), count);
+      if (status == WaitStatus::ok) status = pairs.receive(fabric, left, memory_of(theirs), count);
+      if (status == WaitStatus::ok && rank % 2 != 0)
+        status = pairs.send(fabric, right, memory_of(mine), count);
+      return status;
+    });
+    if (!done) return done;
+    if (theirs != input_of<std::int32_t, Sum>(left.value, call, count))
+      return wrong("what the left has sent is wrong");
+  }
+}
+
 // How a rank's loop ended.
 enum class Outcome : int { none, told, told_late, wrong_result, other_error };
 
@@ -208,16 +254,16 @@ TEST_P(CollectiveKill, EverySurvivorIsTold) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CollectiveKill,
-                         ::testing::Values(Named{"OneShot", all_reduce_loop<Algorithm::one_shot>},
-                                           Named{"TwoPhase", all_reduce_loop<Algorithm::two_phase>},
-                                           Named{"Ring", all_reduce_loop<Algorithm::ring>},
-                                           Named{"ReduceScatter", reduce_scatter_loop},
-                                           Named{"AllGather", all_gather_loop},
-                                           Named{"AllToAll", all_to_all_loop},
-                                           Named{"Broadcast", broadcast_loop},
-                                           Named{"Rooted", rooted_loop}),
-                         [](const auto& one) { return std::string(one.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    All, CollectiveKill,
+    ::testing::Values(Named{"OneShot", all_reduce_loop<Algorithm::one_shot>},
+                      Named{"TwoPhase", all_reduce_loop<Algorithm::two_phase>},
+                      Named{"Ring", all_reduce_loop<Algorithm::ring>},
+                      Named{"ReduceScatter", reduce_scatter_loop},
+                      Named{"AllGather", all_gather_loop}, Named{"AllToAll", all_to_all_loop},
+                      Named{"Broadcast", broadcast_loop}, Named{"Rooted", rooted_loop},
+                      Named{"Counted", counted_loop}, Named{"SendReceive", send_receive_loop}),
+    [](const auto& one) { return std::string(one.param.name); });
 
 }  // namespace
 }  // namespace muster::conformance

@@ -4,6 +4,7 @@
 #include "conformance/barrier_bodies.hpp"
 #include "conformance/barrier_lane_bodies.hpp"
 #include "conformance/collective_bodies.hpp"
+#include "conformance/counted_bodies.hpp"
 #include "conformance/packet_bodies.hpp"
 #include "conformance/reduce_bodies.hpp"
 #include "conformance/remote_add_bodies.hpp"
@@ -64,6 +65,7 @@ int main(int argc, char** argv) {
     add(conformance::packet_cases<HostTeam>(), verify);
     add(conformance::collective_cases<HostTeam>(), verify);
     add(conformance::rooted_cases<HostTeam>(), verify);
+    add(conformance::counted_cases<HostTeam>(), verify);
     add(conformance::send_receive_cases<HostTeam>(), verify);
   }
   return RUN_ALL_TESTS();

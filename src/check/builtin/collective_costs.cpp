@@ -1,5 +1,8 @@
 // One call of each collective, for `muster cost`: `bytes` are what each rank has, or, where it gets
 // or gives a part for each rank, one such part.
+#include <cstdint>
+#include <vector>
+
 #include "check/builtin/transfer_costs.hpp"
 #include "muster/collective.hpp"
 
@@ -105,6 +108,48 @@ void send_receive_once(Team& team, std::uint64_t bytes) {
   });
 }
 
+// Counts and places of P parts of `count` elements each, which follow each other.
+struct EvenParts {
+  EvenParts(std::uint32_t ranks, std::int64_t count) : counts(ranks, count) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) places.push_back(rank * count);
+  }
+  [[nodiscard]] Parts parts() const {
+    const auto ranks = static_cast<std::int64_t>(counts.size());
+    return {{counts.data(), 1, ranks}, {places.data(), 1, ranks}};
+  }
+
+  std::vector<std::int64_t> counts;
+  std::vector<std::int64_t> places;
+};
+constexpr MemoryRef<std::int64_t> not_wanted{nullptr, 1, 0};
+
+void all_to_all_v_once(Team& team, std::uint64_t bytes) {
+  const AllToAllV<T> exchange(team);
+  const EvenParts even(team.size(), count_of(bytes));
+  const std::int64_t all = count_of(bytes) * team.size();
+  const auto [to, from] = ends_of(team, all, all);
+  (void)team.lanes(team.max_lanes(), [&](auto& fabric) {
+    return exchange.run(fabric, to, even.parts(), not_wanted, from, even.parts());
+  });
+}
+
+void all_gather_v_once(Team& team, std::uint64_t bytes) {
+  const AllGatherV<T> gather(team);
+  const EvenParts even(team.size(), count_of(bytes));
+  const auto [to, from] = ends_of(team, count_of(bytes) * team.size(), count_of(bytes));
+  (void)team.lanes(team.max_lanes(), [&](auto& fabric) {
+    return gather.run(fabric, to, even.parts(), not_wanted, from, from.size());
+  });
+}
+
+void reduce_scatter_v_once(Team& team, std::uint64_t bytes) {
+  const ReduceScatterV<T> sums(team);
+  const EvenParts even(team.size(), count_of(bytes));
+  const auto [to, from] = ends_of(team, count_of(bytes), count_of(bytes) * team.size());
+  (void)team.lanes(team.max_lanes(),
+                   [&](auto& fabric) { return sums.run(fabric, to, from, even.parts()); });
+}
+
 }  // namespace
 
 const std::vector<SizedBody>& collective_bodies() {
@@ -122,6 +167,9 @@ const std::vector<SizedBody>& collective_bodies() {
       {"reduce", "the sums, to rank 0", reduce_once},
       {"gather", "what all ranks have, to rank 0", gather_once},
       {"scatter", "a part of rank 0's to each", scatter_once},
+      {"all_to_all_v", "a part of each rank's to each, and its count", all_to_all_v_once},
+      {"all_gather_v", "what all ranks have, to each, and its count", all_gather_v_once},
+      {"reduce_scatter_v", "a part of the sums to each rank, counts told", reduce_scatter_v_once},
       {"send_receive", "to the right neighbour, and from the left", send_receive_once},
   };
   return all;

@@ -1,0 +1,102 @@
+// AllGatherV: every rank gets what all ranks have, of any length.
+#pragma once
+
+#include <cstdint>
+
+#include "muster/collective/call.hpp"
+#include "muster/collective/counts.hpp"
+#include "muster/collective/stage.hpp"
+#include "muster/fabric.hpp"
+
+namespace muster {
+
+// to[rooms.places[r] + i] = from[i] of rank r, 0 <= i < n, where n is rank r's count; received[r] =
+// n. Exactly these elements move, and nothing else of `to` is written.
+//
+// rooms.counts[r] is the capacity for what rank r has. A count that is negative, or beyond what
+// `from` holds or any rank has room for, is `invalid` on all ranks, whoever gave it; nothing has
+// moved then, fault() says what was wrong, and the next call is as good as any.
+//
+// Cost per rank and call, P ranks: 1 round for the counts (see Counts), and 1 for each chunk of the
+// longest; the counted elements read.
+//
+// `to` and `from` are windows of the team (their part of this rank) or plain memory of the rank,
+// read as one run of elements; they do not overlap, nor do rooms. `received` may be empty.
+//
+// Plain bytes: copy it into bodies and kernels. It owns its memory; calls of one object may follow
+// each other at once. Lanes share the elements of each part, and are told the same counts; all
+// lanes of all ranks run. After a call that was not `ok`, nor `invalid`, `to` holds anything, and
+// the next call returns `refused`.
+template <class T, std::int64_t C = detail::collective_tile<T>>
+class AllGatherV {
+ public:
+  AllGatherV() = default;
+  template <SetUp Team>
+  explicit AllGatherV(Team& team, CollectiveOptions options = {})
+      : counts_(team), stage_(team, detail::chunk_of<T>(options.chunk)) {}
+
+  // Called by all threads of the lane; the same status to all.
+  template <Fabric F, TransferEnd To, TransferEnd From>
+  MUSTER_FN WaitStatus run(F& fabric, To to, Parts rooms, MemoryRef<std::int64_t> received,
+                           From from, std::int64_t count) const {
+    const OneCall call(fabric);
+    fabric.converge();  // other threads of the lane may have written what this one reads
+    detail::describe_collective<T>(fabric, "AllGatherV", counts_.rows(), 0, 0);
+    if (detail::has_failed(fabric, stage_.rows())) return WaitStatus::refused;
+    const WaitStatus agreed = counts_.agree(
+        fabric, own_fault(fabric, to, rooms, received, from, count), [&](Rank) { return count; },
+        [&](Rank peer) { return rooms.counts.data[peer.value]; });
+    if (agreed != WaitStatus::ok) return agreed;
+    const auto table = counts_.table(fabric);
+    if (fabric.lane() == Lane{0} && fabric.thread() == 0)
+      for (std::int64_t rank = 0; rank < received.size(); ++rank)
+        received.data[rank] = table.count(Rank{static_cast<std::uint32_t>(rank)}, fabric.rank());
+    auto tile = fabric.template tile<T, 1, C>();
+    auto rounds = stage_.rounds(fabric);
+    const std::int64_t most = stage_.elements();
+    const std::int64_t longest = table.template longest<T>();
+    const Share mine = table.template share<T>(fabric.rank(), fabric.rank());
+    for (std::int64_t at = 0; at < longest; at += most) {
+      detail::show<C>(fabric, rounds, tile, detail::as_run(from), mine.first + at,
+                      detail::piece_of(mine, at, most), 0);
+      if (rounds.meet() != WaitStatus::ok) break;
+      for (std::uint32_t step = 0; step < fabric.size(); ++step) {
+        const Rank owner = right_of(fabric, step);
+        const Share theirs = table.template share<T>(owner, fabric.rank());
+        detail::collect<C>(fabric, rounds, tile, owner, 0, detail::as_run(to),
+                           rooms.places.data[owner.value] + theirs.first + at,
+                           detail::piece_of(theirs, at, most));
+      }
+    }
+    return rounds.end();
+  }
+
+  // Why the last call of this lane was `invalid`: the same on all ranks.
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN CountFault fault(F& fabric) const {
+    return counts_.table(fabric).fault(false);
+  }
+
+ private:
+  template <class F, class To, class From>
+  [[nodiscard]] MUSTER_FN static CountFault own_fault(const F& fabric, To to, Parts rooms,
+                                                      MemoryRef<std::int64_t> received, From from,
+                                                      std::int64_t count) {
+    using Kind = CountFault::Kind;
+    const Rank rank = fabric.rank();
+    const std::uint32_t ranks = fabric.size();
+    if (count < 0 || count > from.size()) return {Kind::count, rank, rank, count, from.size()};
+    const CountFault kept = detail::fault_of(rooms, to.size(), rank, ranks, Kind::room);
+    if (kept.kind != Kind::none) return kept;
+    if (received.size() != 0 && received.size() != ranks)
+      return {Kind::parts, rank, rank, received.size(), ranks};
+    if (!detail::holds_call(to, to.size(), from, from.size(), detail::nowhere))
+      return {Kind::overlap, rank, rank, from.size(), to.size()};
+    return {};
+  }
+
+  Counts counts_;
+  Stage<T> stage_;
+};
+
+}  // namespace muster
