@@ -93,7 +93,9 @@ TEST_P(EightRanks, AreCertified) {
 INSTANTIATE_TEST_SUITE_P(All, EightRanks,
                          testing::Values("broadcast", "reduce", "gather", "scatter", "send_receive",
                                          "send_receive/send_first", "all_to_all_v",
-                                         "all_to_all_v/refused", "all_gather_v", "reduce_scatter_v"),
+                                         "all_to_all_v/refused", "all_gather_v", "reduce_scatter_v",
+                                         "all_reduce/hooks_one_shot", "all_reduce/hooks_two_phase",
+                                         "all_reduce/hooks_ring"),
                          [](const auto& test) { return spelled(test.param); });
 
 // The pad that the check itself asks for: 32 channels, 8 ranks.

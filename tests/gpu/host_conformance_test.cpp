@@ -5,6 +5,7 @@
 #include "conformance/barrier_lane_bodies.hpp"
 #include "conformance/collective_bodies.hpp"
 #include "conformance/counted_bodies.hpp"
+#include "conformance/hook_bodies.hpp"
 #include "conformance/packet_bodies.hpp"
 #include "conformance/reduce_bodies.hpp"
 #include "conformance/remote_add_bodies.hpp"
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
     add(conformance::rooted_cases<HostTeam>(), verify);
     add(conformance::counted_cases<HostTeam>(), verify);
     add(conformance::send_receive_cases<HostTeam>(), verify);
+    add(conformance::hook_cases<HostTeam>(), verify);
   }
   return RUN_ALL_TESTS();
 }

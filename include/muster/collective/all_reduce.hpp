@@ -6,7 +6,6 @@
 #include "muster/collective/call.hpp"
 #include "muster/collective/ring.hpp"
 #include "muster/collective/stage.hpp"
-#include "muster/collective/sums.hpp"
 #include "muster/fabric.hpp"
 
 namespace muster {
@@ -22,6 +21,9 @@ enum class Algorithm : std::uint8_t {
 struct AllReduceOptions {
   Algorithm algorithm = Algorithm::automatic;
   std::int64_t chunk = 0;  // as in CollectiveOptions
+  // Shares of lanes, and tiles, begin at multiples of so many elements: a row, which then lies in
+  // one tile of one lane. At most a tile, and a chunk; 0 is 16 bytes for shares, and any for tiles.
+  std::int64_t grain = 0;
 };
 
 // to[i] = op over all ranks of from[i], 0 <= i < count: count elements x P ranks to count elements
@@ -42,6 +44,12 @@ struct AllReduceOptions {
 // `to` and `from` are windows of the team (their part of this rank) or plain memory of the rank,
 // read as one run of elements. They are the same, or do not overlap.
 //
+// The caller's own arithmetic costs no second pass over memory: before(tile, box) is called on what
+// this rank is about to send, box being its place in `from` (in one row), and after(tile, box) on
+// what it is about to store, box being its place in `to`: each element once, by all threads of the
+// lane whose share it is. With `.grain` the length of a row, a tile holds whole rows. (The last may
+// be shorter.) They may read and write what else the lane has, and converge; not communicate.
+//
 // Plain bytes: copy it into bodies and kernels. It owns its memory; calls of one object may follow
 // each other at once. All ranks call it with the same count, operator and number of lanes; lanes
 // share the elements. After a call that was not `ok`, `to` holds anything, and the next call
@@ -53,8 +61,14 @@ class AllReduce {
   template <SetUp Team>
   explicit AllReduce(Team& team, AllReduceOptions options = {}) : algorithm_(options.algorithm) {
     const std::int64_t chunk = detail::chunk_of<T>(options.chunk);
+    const std::int64_t grain = detail::grain_of<T>(options.grain, C, chunk);
+    if (grain > 0) {
+      grain_ = grain;
+      in_a_tile_ = C / grain * grain;
+    }
+    piece_ = grain > 0 ? chunk / grain * grain : chunk;
     if (algorithm_ == Algorithm::ring)
-      ring_ = Ring<Accumulator<T>>(team, chunk, C);
+      ring_ = Ring<Accumulator<T>>(team, chunk, C, grain);
     else  // direct only meets there
       stage_ = Stage<T>(team, algorithm_ == Algorithm::direct ? 1 : chunk);
   }
@@ -62,24 +76,34 @@ class AllReduce {
   // Called by all threads of the lane; the same status to all. count >= 0.
   template <Fabric F, TransferEnd To, TransferEnd From, class Op = Sum>
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Op op = {}) const {
+    return run(fabric, to, from, count, detail::NoHook{}, detail::NoHook{}, op);
+  }
+
+  // The same with hooks. Not direct, which stores to peers: automatic means another one then.
+  template <Fabric F, TransferEnd To, TransferEnd From, class Before, class After, class Op = Sum>
+  MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Before before,
+                           After after, Op op = {}) const {
     const OneCall call(fabric);
     fabric.converge();  // other threads of the lane may have written what this one reads
     if (!detail::holds_call(to, count, from, count, 0)) return WaitStatus::invalid;
-    const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
-    constexpr bool on_windows = detail::is_window<To> && detail::is_window<From>;
+    const Share mine = share(count, fabric.lane().value, fabric.lanes());
+    constexpr bool on_windows = detail::is_window<To> && detail::is_window<From> &&
+                                std::is_same_v<Before, detail::NoHook> &&
+                                std::is_same_v<After, detail::NoHook>;
     switch (chosen(count, on_windows)) {
       case Algorithm::ring:
-        return ring(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
+        return ring(fabric, detail::as_run(to), detail::as_run(from), mine, count, op, before,
+                    after);
       case Algorithm::one_shot:
-        return detail::with_tile<T, C>(mine.count, [&](auto width) {
-          return one_shot<width()>(fabric, detail::as_run(to), detail::as_run(from), mine, count,
-                                   op);
-        });
+        return one_shot(fabric, detail::as_run(to), detail::as_run(from), mine, count, op, before,
+                        after);
       case Algorithm::direct:
         if constexpr (on_windows)
           return direct(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
-        return WaitStatus::invalid;  // peers cannot reach plain memory
-      default: return two_phase(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
+        return WaitStatus::invalid;  // peers cannot reach plain memory, nor run this rank's hooks
+      default:
+        return two_phase(fabric, detail::as_run(to), detail::as_run(from), mine, count, op, before,
+                         after);
     }
   }
 
@@ -94,73 +118,70 @@ class AllReduce {
   // Not measured yet: one round less against (P-2)/P of the bytes.
   static constexpr std::uint64_t one_shot_bytes = 16384;
 
-  // `width`: elements of a tile.
-  template <std::int64_t width, Fabric F, class To, class From, class Op>
-  MUSTER_FN WaitStatus one_shot(F& fabric, To to, From from, Share mine, std::int64_t count,
-                                Op op) const {
+  // By the grain; the usual one is a constant, for speed.
+  [[nodiscard]] MUSTER_FN Share share(std::int64_t count, std::uint32_t part,
+                                      std::uint32_t parts) const {
+    if (grain_ == share_grain<T>) [[likely]]
+      return share_of<T>(count, part, parts);
+    return share_of<T>(count, part, parts, grain_);
+  }
+
+  template <Fabric F, class To, class From, class Op, class Before, class After>
+  MUSTER_FN WaitStatus one_shot(F& fabric, To to, From from, Share mine, std::int64_t count, Op op,
+                                Before before, After after) const {
     detail::describe_collective<T>(fabric, "AllReduce one_shot", stage_.rows(),
                                    detail::operator_code(op), count);
-    detail::Sums<T, width, F> sums(fabric);
+    auto tile = fabric.template tile<T, 1, C>();
+    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
     auto rounds = stage_.rounds(fabric);
-    detail::each_piece(mine.count, stage_.elements(), [&](std::int64_t first, std::int64_t piece) {
+    detail::each_piece(mine.count, piece_, [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      detail::show<width>(fabric, rounds, sums.tile(), from, start, piece, 0);
+      detail::show<C>(fabric, rounds, tile, from, start, piece, 0, before, in_a_tile_);
       if (rounds.meet() != WaitStatus::ok) return false;
-      detail::each_tile<width>(piece, [&](std::int64_t at, std::int64_t length) {
+      detail::each_part(piece, in_a_tile_, [&](std::int64_t at, std::int64_t length) {
+        detail::reduce_in_order(fabric.size(), sums, tile, op,
+                                [&](Rank rank) { rounds.read(tile, rank, at, length); });
+        tile.assign(sums);
         const Box box = detail::run_box(start + at, length);
-        fabric.store(reduce(fabric, rounds, sums, op, from, box, at), to, box);
+        after(tile, box);
+        fabric.store(tile, to, box);
       });
       return true;
     });
     return rounds.end();
   }
 
-  // What a rank reduces itself it need not show: neither its own elements, which nobody else reads,
-  // nor to itself what has become of them.
-  template <Fabric F, class To, class From, class Op>
-  MUSTER_FN WaitStatus two_phase(F& fabric, To to, From from, Share mine, std::int64_t count,
-                                 Op op) const {
+  template <Fabric F, class To, class From, class Op, class Before, class After>
+  MUSTER_FN WaitStatus two_phase(F& fabric, To to, From from, Share mine, std::int64_t count, Op op,
+                                 Before before, After after) const {
     detail::describe_collective<T>(fabric, "AllReduce two_phase", stage_.rows(),
                                    detail::operator_code(op), count);
     const std::uint32_t ranks = fabric.size();
-    detail::Sums<T, C, F> sums(fabric);
+    auto tile = fabric.template tile<T, 1, C>();
+    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
     auto rounds = stage_.rounds(fabric);
-    detail::each_piece(mine.count, stage_.elements(), [&](std::int64_t first, std::int64_t piece) {
+    detail::each_piece(mine.count, piece_, [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      const Share part = share_of<T>(piece, fabric.rank().value, ranks);
-      detail::show<C>(fabric, rounds, sums.tile(), from, start, part.first, 0);
-      detail::show<C>(fabric, rounds, sums.tile(), from, start + part.end(), piece - part.end(),
-                      part.end());
+      detail::show<C>(fabric, rounds, tile, from, start, piece, 0, before, in_a_tile_);
       if (rounds.meet() != WaitStatus::ok) return false;
+      const Share part = share(piece, fabric.rank().value, ranks);
       detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
-        const Box box = detail::run_box(start + part.first + at, length);
-        auto& total = reduce(fabric, rounds, sums, op, from, box, part.first + at);
-        fabric.store(total, to, box);
-        rounds.write(total, part.first + at, length);
+        detail::reduce_in_order(ranks, sums, tile, op, [&](Rank rank) {
+          rounds.read(tile, rank, part.first + at, length);
+        });
+        tile.assign(sums);
+        rounds.write(tile, part.first + at, length);
       });
       if (rounds.meet() != WaitStatus::ok) return false;
-      for (std::uint32_t step = 1; step < ranks; ++step) {
+      for (std::uint32_t step = 0; step < ranks; ++step) {
         const Rank owner = right_of(fabric, step);
-        const Share theirs = share_of<T>(piece, owner.value, ranks);
-        detail::collect<C>(fabric, rounds, sums.tile(), owner, theirs.first, to,
-                           start + theirs.first, theirs.count);
+        const Share theirs = share(piece, owner.value, ranks);
+        detail::collect<C>(fabric, rounds, tile, owner, theirs.first, to, start + theirs.first,
+                           theirs.count, after, in_a_tile_);
       }
       return true;
     });
     return rounds.end();
-  }
-
-  // The tile of the operator over the own elements, at `box` of `from`, and what the others have
-  // shown at stage_at.
-  template <class F, class Rounds, class Sums, class Op, class From>
-  MUSTER_FN static auto& reduce(F& fabric, Rounds& rounds, Sums& sums, Op op, From from, Box box,
-                                std::int64_t stage_at) {
-    return sums.over_ranks(fabric.size(), op, [&](Rank rank, auto& tile) {
-      if (rank == fabric.rank())
-        fabric.load(tile, from, box);
-      else
-        rounds.read(tile, rank, stage_at, box.cols);
-    });
   }
 
   // Everybody reduces its share where it lies and stores it to everybody. In place is sound: a
@@ -171,31 +192,36 @@ class AllReduce {
     detail::describe_collective<T>(fabric, "AllReduce direct", stage_.rows(),
                                    detail::operator_code(op), count);
     const std::uint32_t ranks = fabric.size();
-    detail::Sums<T, C, F> sums(fabric);
+    auto tile = fabric.template tile<T, 1, C>();
+    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
     auto rounds = stage_.rounds(fabric);
     if (rounds.meet() == WaitStatus::ok) {
       const Share part = share_of<T>(mine.count, fabric.rank().value, ranks);
       detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
         const Box box = detail::run_box(mine.first + part.first + at, length);
-        auto& total = sums.over_ranks(
-            ranks, op, [&](Rank rank, auto& tile) { fabric.remote_load(tile, from, rank, box); });
+        detail::reduce_in_order(ranks, sums, tile, op,
+                                [&](Rank rank) { fabric.remote_load(tile, from, rank, box); });
+        tile.assign(sums);
         for (std::uint32_t step = 0; step < ranks; ++step)
-          fabric.remote_store(total, to, right_of(fabric, step), box);
+          fabric.remote_store(tile, to, right_of(fabric, step), box);
       });
       (void)rounds.meet();
     }
     return rounds.end();
   }
 
-  template <Fabric F, class To, class From, class Op>
-  MUSTER_FN WaitStatus ring(F& fabric, To to, From from, Share mine, std::int64_t count,
-                            Op op) const {
+  template <Fabric F, class To, class From, class Op, class Before, class After>
+  MUSTER_FN WaitStatus ring(F& fabric, To to, From from, Share mine, std::int64_t count, Op op,
+                            Before before, After after) const {
     detail::describe_collective<T>(fabric, "AllReduce ring", ring_.rows(),
                                    detail::operator_code(op), count);
-    return ring_.template all_reduce<C>(fabric, to, from, mine, op);
+    return ring_.template all_reduce<C>(fabric, to, from, mine, op, before, after);
   }
 
   Algorithm algorithm_ = Algorithm::automatic;
+  std::int64_t grain_ = share_grain<T>;
+  std::int64_t in_a_tile_ = C;
+  std::int64_t piece_ = 0;
   Stage<T> stage_;
   Ring<Accumulator<T>> ring_;
 };

@@ -55,6 +55,16 @@ template <class T>
   return usual > 0 ? usual : 1;
 }
 
+// A grain of the caller's, checked against the elements of a tile and of a chunk; 0 is 16 bytes.
+template <class T>
+[[nodiscard]] std::int64_t grain_of(std::int64_t grain, std::int64_t tile, std::int64_t chunk) {
+  if (grain >= 0 && grain <= tile && grain <= chunk) return grain;
+  throw Failure(Error{ErrorCode::invalid_argument,
+                      "grain is " + std::to_string(grain) + "; it must be from 0 to the tile's " +
+                          std::to_string(tile) + " elements and the chunk's " +
+                          std::to_string(chunk)});
+}
+
 // The same for a call that shows a part for each rank: at least one element of each.
 template <class T>
 [[nodiscard]] std::int64_t chunk_for_each(std::int64_t chunk, std::uint32_t ranks) {
@@ -157,23 +167,36 @@ MUSTER_FN void describe_collective(F& fabric, const char* name, Rows rows, std::
                                  {.rows = 1, .cols = count, .element = element_code<T>}});
 }
 
-// Shows `count` elements of `from`, from `start` on, at stage_at of the round that comes.
-template <std::int64_t C, class F, class Rounds, class Tile, class From>
+// The caller's arithmetic, where there is none.
+struct NoHook {
+  template <class Tile>
+  MUSTER_FN void operator()(Tile& /*tile*/, Box /*box*/) const {}
+};
+
+// Shows `count` elements of `from`, from `start` on, at stage_at of the round that comes; so many
+// of them in a tile, on each of which `before` is called.
+template <std::int64_t C, class F, class Rounds, class Tile, class From, class Before = NoHook>
 MUSTER_FN void show(F& fabric, Rounds& rounds, Tile& tile, From from, std::int64_t start,
-                    std::int64_t count, std::int64_t stage_at) {
-  each_tile<C>(count, [&](std::int64_t at, std::int64_t length) {
-    fabric.load(tile, from, run_box(start + at, length));
+                    std::int64_t count, std::int64_t stage_at, Before before = {},
+                    std::int64_t in_a_tile = C) {
+  each_part(count, in_a_tile, [&](std::int64_t at, std::int64_t length) {
+    const Box box = run_box(start + at, length);
+    fabric.load(tile, from, box);
+    before(tile, box);
     rounds.write(tile, stage_at + at, length);
   });
 }
 
 // The other way: what `owner` has shown at stage_at, into `to` from `start` on.
-template <std::int64_t C, class F, class Rounds, class Tile, class To>
+template <std::int64_t C, class F, class Rounds, class Tile, class To, class After = NoHook>
 MUSTER_FN void collect(F& fabric, Rounds& rounds, Tile& tile, Rank owner, std::int64_t stage_at,
-                       To to, std::int64_t start, std::int64_t count) {
-  each_tile<C>(count, [&](std::int64_t at, std::int64_t length) {
+                       To to, std::int64_t start, std::int64_t count, After after = {},
+                       std::int64_t in_a_tile = C) {
+  each_part(count, in_a_tile, [&](std::int64_t at, std::int64_t length) {
+    const Box box = run_box(start + at, length);
     rounds.read(tile, owner, stage_at + at, length);
-    fabric.store(tile, to, run_box(start + at, length));
+    after(tile, box);
+    fabric.store(tile, to, box);
   });
 }
 

@@ -23,16 +23,19 @@ template <class A>
 class Ring {
  public:
   Ring() = default;
-  // Messages of a `depth`th of `chunk` elements, but not less than a tile where chunk allows it.
+  // Messages of a `depth`th of `chunk` elements, but not less than a tile where chunk allows it;
+  // they and tiles begin at multiples of `grain` elements, where that is not 0.
   template <SetUp Team>
-  Ring(Team& team, std::int64_t chunk, std::int64_t tile)
-      : channel_(team, message_of(chunk, tile)) {}
+  Ring(Team& team, std::int64_t chunk, std::int64_t tile, std::int64_t grain = 0)
+      : channel_(team, whole(message_of(chunk, tile), grain)), grain_(grain) {}
 
   [[nodiscard]] MUSTER_FN Rows rows() const { return channel_.rows(); }
 
-  // to = op over all ranks of from, for the elements of `mine`. C: elements of a tile.
-  template <std::int64_t C, Fabric F, class To, class From, class Op>
-  MUSTER_FN WaitStatus all_reduce(F& fabric, To to, From from, Share mine, Op op) const {
+  // to = op over all ranks of from, for the elements of `mine`. C: elements of a tile. The hooks
+  // are those of AllReduce.
+  template <std::int64_t C, Fabric F, class To, class From, class Op, class Before, class After>
+  MUSTER_FN WaitStatus all_reduce(F& fabric, To to, From from, Share mine, Op op, Before before,
+                                  After after) const {
     using T = typename To::value_type;
     auto own = fabric.template tile<T, 1, C>();
     auto sums = fabric.template tile_like<A>(own);
@@ -41,7 +44,10 @@ class Ring {
     const std::uint32_t last = 2 * (ranks - 1);
     const std::int64_t most = channel_.elements() * (Channel<A>::depth - 1);  // of a chunk
     const std::int64_t block = most * ranks;
-    const std::int64_t grain = most % share_grain<A> == 0 ? share_grain<A> : 1;
+    const std::int64_t grain = grain_ > 0                   ? grain_
+                               : most % share_grain<A> == 0 ? share_grain<A>
+                                                            : 1;
+    const std::int64_t in_a_tile = grain_ > 0 ? whole(C, grain_) : C;
     for (std::int64_t done = 0; done < mine.count && turn.status() == WaitStatus::ok;
          done += block) {
       const std::int64_t count = mine.count - done < block ? mine.count - done : block;
@@ -56,7 +62,7 @@ class Ring {
         detail::each_part(longest, channel_.elements(), [&](std::int64_t at, std::int64_t length) {
           const std::int64_t left = chunk.count > at ? chunk.count - at : 0;
           const Share part{mine.first + done + chunk.first + at, left < length ? left : length};
-          pass<C>(fabric, turn, own, sums, to, from, op, move, part);
+          pass(fabric, turn, own, sums, to, from, op, move, part, in_a_tile, before, after);
         });
       }
     }
@@ -72,18 +78,20 @@ class Ring {
   };
 
   // One message.
-  template <std::int64_t C, class F, class Turn, class Own, class Sums, class To, class From,
-            class Op>
+  template <class F, class Turn, class Own, class Sums, class To, class From, class Op,
+            class Before, class After>
   MUSTER_FN static void pass(F& fabric, Turn& turn, Own& own, Sums& sums, To to, From from, Op op,
-                             Move move, Share part) {
+                             Move move, Share part, std::int64_t in_a_tile, Before before,
+                             After after) {
     if (move.receives) (void)turn.begin_receive();
     if (move.sends) (void)turn.begin_send();
     if (turn.status() != WaitStatus::ok) return;
-    detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
+    detail::each_part(part.count, in_a_tile, [&](std::int64_t at, std::int64_t length) {
       const Box box = detail::run_box(part.first + at, length);
       if (move.receives) turn.read(sums, at, length);
       if (move.adds) {
         fabric.load(own, from, box);
+        before(own, box);
         if (move.receives)
           sums.combine(own, op);
         else
@@ -91,6 +99,7 @@ class Ring {
       }
       if (move.keeps) {
         own.assign(sums);
+        after(own, box);
         fabric.store(own, to, box);
       }
       if (move.sends) turn.write(sums, at, length);
@@ -105,7 +114,15 @@ class Ring {
     return chunk < tile ? chunk : tile;
   }
 
+  // Of `elements` those of whole grains, but one at least.
+  [[nodiscard]] MUSTER_FN static constexpr std::int64_t whole(std::int64_t elements,
+                                                              std::int64_t grain) {
+    if (grain == 0) return elements;
+    return elements < grain ? grain : elements / grain * grain;
+  }
+
   Channel<A> channel_;
+  std::int64_t grain_ = 0;
 };
 
 }  // namespace muster
