@@ -95,7 +95,9 @@ INSTANTIATE_TEST_SUITE_P(All, EightRanks,
                                          "send_receive/send_first", "all_to_all_v",
                                          "all_to_all_v/refused", "all_gather_v", "reduce_scatter_v",
                                          "all_reduce/hooks_one_shot", "all_reduce/hooks_two_phase",
-                                         "all_reduce/hooks_ring"),
+                                         "all_reduce/hooks_ring", "all_reduce/one_shot_credits",
+                                         "all_reduce/two_phase_credits", "broadcast_credits",
+                                         "reduce_credits", "gather_credits", "scatter_credits"),
                          [](const auto& test) { return spelled(test.param); });
 
 // The pad that the check itself asks for: 32 channels, 8 ranks.

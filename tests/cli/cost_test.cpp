@@ -141,6 +141,12 @@ TEST(Cost, CountsAreARoundOfTheirOwn) {
           << name << ' ' << ranks;
 }
 
+// As many deposits to the own rank as waits, which take the credits back.
+TEST(Cost, CreditsAreTakenBack) {
+  EXPECT_EQ(card({"all_reduce/one_shot_credits", "-n", "5", "--bytes", "96"}),
+            expected(1, 4, 4, 4 * 96, 4));
+}
+
 // A message each way, an answer for each, and 8 bytes for the length.
 TEST(Cost, SendAndReceiveAreTwoNotifiesAndTwoWaits) {
   for (const char* ranks : {"2", "5"}) {

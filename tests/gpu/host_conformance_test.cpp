@@ -5,6 +5,7 @@
 #include "conformance/barrier_lane_bodies.hpp"
 #include "conformance/collective_bodies.hpp"
 #include "conformance/counted_bodies.hpp"
+#include "conformance/credit_bodies.hpp"
 #include "conformance/hook_bodies.hpp"
 #include "conformance/packet_bodies.hpp"
 #include "conformance/reduce_bodies.hpp"
@@ -69,6 +70,7 @@ int main(int argc, char** argv) {
     add(conformance::counted_cases<HostTeam>(), verify);
     add(conformance::send_receive_cases<HostTeam>(), verify);
     add(conformance::hook_cases<HostTeam>(), verify);
+    add(conformance::credit_cases<HostTeam>(), verify);
   }
   return RUN_ALL_TESTS();
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "muster/collective/call.hpp"
+#include "muster/collective/credit_exchange.hpp"
 #include "muster/collective/ring.hpp"
 #include "muster/collective/stage.hpp"
 #include "muster/fabric.hpp"
@@ -54,7 +55,9 @@ struct AllReduceOptions {
 // each other at once. All ranks call it with the same count, operator and number of lanes; lanes
 // share the elements. After a call that was not `ok`, `to` holds anything, and the next call
 // returns `refused`.
-template <class T, std::int64_t C = detail::collective_tile<T>>
+//
+// With Cells::credits all its cells are zero when all ranks have returned; not with ring.
+template <class T, std::int64_t C = detail::collective_tile<T>, Cells cells = Cells::epochs>
 class AllReduce {
  public:
   AllReduce() = default;
@@ -67,10 +70,14 @@ class AllReduce {
       in_a_tile_ = C / grain * grain;
     }
     piece_ = grain > 0 ? chunk / grain * grain : chunk;
+    if (cells == Cells::credits && algorithm_ == Algorithm::ring)
+      throw Failure(Error{ErrorCode::invalid_argument,
+                          "algorithm is ring; with credits it must be one_shot, two_phase, direct "
+                          "or automatic"});
     if (algorithm_ == Algorithm::ring)
       ring_ = Ring<Accumulator<T>>(team, chunk, C, grain);
     else  // direct only meets there
-      stage_ = Stage<T>(team, algorithm_ == Algorithm::direct ? 1 : chunk);
+      stage_ = Stage<T, ExchangeOf<cells>>(team, algorithm_ == Algorithm::direct ? 1 : chunk);
   }
 
   // Called by all threads of the lane; the same status to all. count >= 0.
@@ -105,6 +112,11 @@ class AllReduce {
         return two_phase(fabric, detail::as_run(to), detail::as_run(from), mine, count, op, before,
                          after);
     }
+  }
+
+  // Where its ranks meet.
+  [[nodiscard]] MUSTER_FN Rows rows() const {
+    return algorithm_ == Algorithm::ring ? ring_.rows() : stage_.rows();
   }
 
   // What automatic means for this many elements, on windows or on plain memory.
@@ -222,7 +234,7 @@ class AllReduce {
   std::int64_t grain_ = share_grain<T>;
   std::int64_t in_a_tile_ = C;
   std::int64_t piece_ = 0;
-  Stage<T> stage_;
+  Stage<T, ExchangeOf<cells>> stage_;
   Ring<Accumulator<T>> ring_;
 };
 

@@ -31,9 +31,11 @@ namespace muster {
 //
 // Cost of a round per rank, P ranks: P-1 notifies, P-1 waits; what is read is moved.
 //
+// Exchange says how they meet: EpochExchange, or CreditExchange, which leaves the cells zero.
+//
 // After a round that was not `ok` the ranks may be a round apart, and a later call could take one
 // round for another: so the next call does nothing and returns `refused`.
-template <class T>
+template <class T, class Exchange = EpochExchange>
 class Stage {
  public:
   template <Fabric F>
@@ -57,13 +59,13 @@ class Stage {
   }
 
  private:
-  EpochExchange exchange_;
+  Exchange exchange_;
   WindowRef<T> window_;
 };
 
-template <class T>
+template <class T, class Exchange>
 template <Fabric F>
-class Stage<T>::Rounds {
+class Stage<T, Exchange>::Rounds {
  public:
   MUSTER_FN Rounds(const Stage& stage, F& fabric)
       : stage_(stage),
@@ -121,7 +123,7 @@ class Stage<T>::Rounds {
 
   const Stage& stage_;
   F& fabric_;
-  EpochExchange::State<F> state_;
+  typename Exchange::template State<F> state_;
   WaitStatus status_ = WaitStatus::ok;
   bool met_ = false;
 };

@@ -27,9 +27,9 @@ std::int64_t count_of(std::uint64_t bytes) {
   return static_cast<std::int64_t>(bytes / sizeof(T));
 }
 
-template <Algorithm algorithm>
+template <Algorithm algorithm, Cells cells = Cells::epochs>
 void all_reduce_once(Team& team, std::uint64_t bytes) {
-  const AllReduce<T> sums(team, {.algorithm = algorithm});
+  const AllReduce<T, detail::collective_tile<T>, cells> sums(team, {.algorithm = algorithm});
   const std::int64_t count = count_of(bytes);
   const auto [to, from] = ends_of(team, count, count);
   (void)team.lanes(team.max_lanes(),
@@ -60,8 +60,9 @@ void all_to_all_once(Team& team, std::uint64_t bytes) {
                    [&](auto& fabric) { return exchange.run(fabric, to, from, count); });
 }
 
+template <Cells cells = Cells::epochs>
 void broadcast_once(Team& team, std::uint64_t bytes) {
-  const Broadcast<T> broadcast(team);
+  const Broadcast<T, detail::collective_tile<T>, cells> broadcast(team);
   const std::int64_t count = count_of(bytes);
   const auto [to, from] = ends_of(team, count, count);
   (void)team.lanes(team.max_lanes(),
@@ -163,7 +164,11 @@ const std::vector<SizedBody>& collective_bodies() {
       {"reduce_scatter", "a part of the sums to each rank", reduce_scatter_once},
       {"all_gather", "what all ranks have, to each", all_gather_once},
       {"all_to_all", "a part of each rank's to each", all_to_all_once},
-      {"broadcast", "what rank 0 has, to each", broadcast_once},
+      {"all_reduce/one_shot_credits", "one_shot that leaves its cells zero",
+       all_reduce_once<Algorithm::one_shot, Cells::credits>},
+      {"broadcast", "what rank 0 has, to each", broadcast_once<>},
+      {"broadcast_credits", "a broadcast that leaves its cells zero",
+       broadcast_once<Cells::credits>},
       {"reduce", "the sums, to rank 0", reduce_once},
       {"gather", "what all ranks have, to rank 0", gather_once},
       {"scatter", "a part of rank 0's to each", scatter_once},

@@ -9,11 +9,14 @@ namespace {
 
 using namespace muster::check::collectives;
 using muster::Algorithm;
+using muster::Cells;
 using muster::Rank;
 using muster::WaitStatus;
 
+template <Cells cells = Cells::epochs>
 void all_reduce(Team& team, std::uint32_t lanes, std::uint32_t calls, Algorithm algorithm) {
-  const muster::AllReduce<T, tile> sums(team, {.algorithm = algorithm, .chunk = 2});
+  const muster::AllReduce<T, tile, cells> sums(team, {.algorithm = algorithm, .chunk = 2});
+  if (cells == Cells::credits) team.promise_zero(sums.rows());
   const std::int64_t count = count_for(lanes);
   const auto [to, from] = make_ends(team, count, count);
   each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
@@ -45,6 +48,20 @@ MUSTER_CHECK(two_phase, {.ranks = 3,
 MUSTER_CHECK(
     ring, {.ranks = 3, .calls = 3, .group = "all_reduce", .about = "from neighbour to neighbour"}) {
   all_reduce(team, lanes, calls, Algorithm::ring);
+}
+
+MUSTER_CHECK(one_shot_credits, {.ranks = 3,
+                                .calls = 3,
+                                .group = "all_reduce",
+                                .about = "one_shot that leaves its cells zero"}) {
+  all_reduce<Cells::credits>(team, lanes, calls, Algorithm::one_shot);
+}
+
+MUSTER_CHECK(two_phase_credits, {.ranks = 3,
+                                 .calls = 3,
+                                 .group = "all_reduce",
+                                 .about = "two_phase that leaves its cells zero"}) {
+  all_reduce<Cells::credits>(team, lanes, calls, Algorithm::two_phase);
 }
 
 MUSTER_CHECK(direct, {.ranks = 3,

@@ -109,3 +109,19 @@ MUSTER_CHECK(gather, {.ranks = 3, .calls = 3, .about = "what all ranks have, to 
 MUSTER_CHECK(scatter, {.ranks = 3, .calls = 3, .about = "a part of the root's to each"}) {
   scatter<Cells::epochs>(team, lanes, calls);
 }
+MUSTER_CHECK(broadcast_credits,
+             {.ranks = 3, .calls = 3, .about = "a broadcast that leaves its cells zero"}) {
+  broadcast<Cells::credits>(team, lanes, calls);
+}
+MUSTER_CHECK(reduce_credits,
+             {.ranks = 3, .calls = 3, .about = "a reduce that leaves its cells zero"}) {
+  reduce<Cells::credits>(team, lanes, calls);
+}
+MUSTER_CHECK(gather_credits,
+             {.ranks = 3, .calls = 3, .about = "a gather that leaves its cells zero"}) {
+  gather<Cells::credits>(team, lanes, calls);
+}
+MUSTER_CHECK(scatter_credits,
+             {.ranks = 3, .calls = 3, .about = "a scatter that leaves its cells zero"}) {
+  scatter<Cells::credits>(team, lanes, calls);
+}
