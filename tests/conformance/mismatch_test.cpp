@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "muster/collective/gather.hpp"
 #include "muster/muster.hpp"
 #include "muster/packet.hpp"
 #include "muster/transfer.hpp"
@@ -166,6 +167,20 @@ TEST_P(Mismatch, ACallThatExpiresIsNamed) {
   for (const char* word :
        {"in vain; the last call on lane 0 was EpochBarrier (cell ", ", its call 4), as call "})
     EXPECT_NE(texts[0].find(word), std::string::npos) << word << " is not in: " << texts[0];
+}
+
+// Each takes itself for the root: both would wait for the other.
+TEST_P(Mismatch, GathersToOtherRoots) {
+  expect_named(2,
+               [](Team& team) -> Result<void> {
+                 const Gather<float> gather(team);
+                 std::vector<float> all(6);
+                 const MemoryRef<float> to{all.data(), 1, 6};
+                 const MemoryRef<float> from{all.data() + 3 * team.rank().value, 1, 3};
+                 return team.lane(
+                     [&](auto& fabric) { return gather.run(fabric, to, from, 3, fabric.rank()); });
+               },
+               {"rank 0", "rank 1", "called Gather of 1 x 3 float32 (cell ", ", 1)"});
 }
 
 // A barrier of all lanes, of which one rank runs another number: each way round.
