@@ -7,6 +7,7 @@
 #include "muster/collective/credit_exchange.hpp"
 #include "muster/collective/ring.hpp"
 #include "muster/collective/stage.hpp"
+#include "muster/collective/sums.hpp"
 #include "muster/fabric.hpp"
 
 namespace muster {
@@ -94,19 +95,31 @@ class AllReduce {
     fabric.converge();  // other threads of the lane may have written what this one reads
     if (!detail::holds_call(to, count, from, count, 0)) return WaitStatus::invalid;
     const Share mine = share(count, fabric.lane().value, fabric.lanes());
-    constexpr bool on_windows = detail::is_window<To> && detail::is_window<From> &&
-                                std::is_same_v<Before, detail::NoHook> &&
-                                std::is_same_v<After, detail::NoHook>;
+    constexpr bool hooked =
+        !std::is_same_v<Before, detail::NoHook> || !std::is_same_v<After, detail::NoHook>;
+    constexpr bool on_windows = detail::is_window<To> && detail::is_window<From> && !hooked;
+    // Hooks get tiles of C elements, always.
+    constexpr auto with_tile = [](std::int64_t most, auto&& act) {
+      if constexpr (hooked)
+        return act(std::integral_constant<std::int64_t, C>{});
+      else
+        return detail::with_tile<T, C>(most, act);
+    };
     switch (chosen(count, on_windows)) {
       case Algorithm::ring:
         return ring(fabric, detail::as_run(to), detail::as_run(from), mine, count, op, before,
                     after);
       case Algorithm::one_shot:
-        return one_shot(fabric, detail::as_run(to), detail::as_run(from), mine, count, op, before,
-                        after);
+        return with_tile(mine.count, [&](auto width) {
+          return one_shot<width()>(fabric, detail::as_run(to), detail::as_run(from), mine, count,
+                                   op, before, after);
+        });
       case Algorithm::direct:
         if constexpr (on_windows)
-          return direct(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
+          return with_tile(mine.count / fabric.size(), [&](auto width) {
+            return direct<width()>(fabric, detail::as_run(to), detail::as_run(from), mine, count,
+                                   op);
+          });
         return WaitStatus::invalid;  // peers cannot reach plain memory, nor run this rank's hooks
       default:
         return two_phase(fabric, detail::as_run(to), detail::as_run(from), mine, count, op, before,
@@ -122,13 +135,15 @@ class AllReduce {
   // What automatic means for this many elements, on windows or on plain memory.
   [[nodiscard]] MUSTER_FN Algorithm chosen(std::int64_t count, bool on_windows) const {
     if (algorithm_ != Algorithm::automatic) return algorithm_;
-    if (static_cast<std::uint64_t>(count) * sizeof(T) <= one_shot_bytes) return Algorithm::one_shot;
+    const std::uint64_t bytes = static_cast<std::uint64_t>(count) * sizeof(T);
+    if (bytes <= (on_windows ? most_beside_direct : most_in_one_shot)) return Algorithm::one_shot;
     return on_windows ? Algorithm::direct : Algorithm::two_phase;
   }
 
  private:
-  // Not measured yet: one round less against (P-2)/P of the bytes.
-  static constexpr std::uint64_t one_shot_bytes = 16384;
+  // Where one_shot is the faster one, in bytes: 2 ranks on 2 cores, bench/results/collectives.md.
+  static constexpr std::uint64_t most_in_one_shot = 4096;   // than two_phase
+  static constexpr std::uint64_t most_beside_direct = 512;  // than direct, on windows
 
   // By the grain; the usual one is a constant, for speed.
   [[nodiscard]] MUSTER_FN Share share(std::int64_t count, std::uint32_t part,
@@ -138,58 +153,66 @@ class AllReduce {
     return share_of<T>(count, part, parts, grain_);
   }
 
-  template <Fabric F, class To, class From, class Op, class Before, class After>
+  // `width`: elements of a tile.
+  template <std::int64_t width, Fabric F, class To, class From, class Op, class Before, class After>
   MUSTER_FN WaitStatus one_shot(F& fabric, To to, From from, Share mine, std::int64_t count, Op op,
                                 Before before, After after) const {
     detail::describe_collective<T>(fabric, "AllReduce one_shot", stage_.rows(),
                                    detail::operator_code(op), count);
-    auto tile = fabric.template tile<T, 1, C>();
-    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    detail::Sums<T, width, F> sums(fabric);
     auto rounds = stage_.rounds(fabric);
+    const std::int64_t in_a_tile = width < in_a_tile_ ? width : in_a_tile_;
     detail::each_piece(mine.count, piece_, [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      detail::show<C>(fabric, rounds, tile, from, start, piece, 0, before, in_a_tile_);
+      detail::show<width>(fabric, rounds, sums.tile(), from, start, piece, 0, before, in_a_tile);
       if (rounds.meet() != WaitStatus::ok) return false;
-      detail::each_part(piece, in_a_tile_, [&](std::int64_t at, std::int64_t length) {
-        detail::reduce_in_order(fabric.size(), sums, tile, op,
-                                [&](Rank rank) { rounds.read(tile, rank, at, length); });
-        tile.assign(sums);
+      detail::each_part(piece, in_a_tile, [&](std::int64_t at, std::int64_t length) {
+        auto& total = sums.over_ranks(
+            fabric.size(), op, [&](Rank rank, auto& tile) { rounds.read(tile, rank, at, length); });
         const Box box = detail::run_box(start + at, length);
-        after(tile, box);
-        fabric.store(tile, to, box);
+        after(total, box);
+        fabric.store(total, to, box);
       });
       return true;
     });
     return rounds.end();
   }
 
+  // What a rank reduces itself it need not show: neither its own elements, which nobody else reads,
+  // nor to itself what has become of them.
   template <Fabric F, class To, class From, class Op, class Before, class After>
   MUSTER_FN WaitStatus two_phase(F& fabric, To to, From from, Share mine, std::int64_t count, Op op,
                                  Before before, After after) const {
     detail::describe_collective<T>(fabric, "AllReduce two_phase", stage_.rows(),
                                    detail::operator_code(op), count);
     const std::uint32_t ranks = fabric.size();
-    auto tile = fabric.template tile<T, 1, C>();
-    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    detail::Sums<T, C, F> sums(fabric);
     auto rounds = stage_.rounds(fabric);
     detail::each_piece(mine.count, piece_, [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      detail::show<C>(fabric, rounds, tile, from, start, piece, 0, before, in_a_tile_);
-      if (rounds.meet() != WaitStatus::ok) return false;
       const Share part = share(piece, fabric.rank().value, ranks);
-      detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
-        detail::reduce_in_order(ranks, sums, tile, op, [&](Rank rank) {
-          rounds.read(tile, rank, part.first + at, length);
+      detail::show<C>(fabric, rounds, sums.tile(), from, start, part.first, 0, before, in_a_tile_);
+      detail::show<C>(fabric, rounds, sums.tile(), from, start + part.end(), piece - part.end(),
+                      part.end(), before, in_a_tile_);
+      if (rounds.meet() != WaitStatus::ok) return false;
+      detail::each_part(part.count, in_a_tile_, [&](std::int64_t at, std::int64_t length) {
+        const std::int64_t stage_at = part.first + at;
+        const Box box = detail::run_box(start + stage_at, length);
+        auto& total = sums.over_ranks(ranks, op, [&](Rank rank, auto& tile) {
+          if (rank != fabric.rank()) return rounds.read(tile, rank, stage_at, length);
+          fabric.load(tile, from, box);
+          before(tile, box);
         });
-        tile.assign(sums);
-        rounds.write(tile, part.first + at, length);
+        rounds.write(total, stage_at, length);
+        after(total, box);
+        fabric.store(total, to, box);
       });
       if (rounds.meet() != WaitStatus::ok) return false;
-      for (std::uint32_t step = 0; step < ranks; ++step) {
+      for (std::uint32_t step = 1; step < ranks; ++step) {
         const Rank owner = right_of(fabric, step);
         const Share theirs = share(piece, owner.value, ranks);
-        detail::collect<C>(fabric, rounds, tile, owner, theirs.first, to, start + theirs.first,
-                           theirs.count, after, in_a_tile_);
+        detail::collect<C>(fabric, rounds, sums.tile(), owner, theirs.first, to,
+                           start + theirs.first, theirs.count, after, in_a_tile_);
       }
       return true;
     });
@@ -198,24 +221,22 @@ class AllReduce {
 
   // Everybody reduces its share where it lies and stores it to everybody. In place is sound: a
   // share of any rank's windows is read and written by its one reducer alone, between two meetings.
-  template <Fabric F, class Op>
+  template <std::int64_t width, Fabric F, class Op>
   MUSTER_FN WaitStatus direct(F& fabric, WindowRef<T> to, WindowRef<T> from, Share mine,
                               std::int64_t count, Op op) const {
     detail::describe_collective<T>(fabric, "AllReduce direct", stage_.rows(),
                                    detail::operator_code(op), count);
     const std::uint32_t ranks = fabric.size();
-    auto tile = fabric.template tile<T, 1, C>();
-    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    detail::Sums<T, width, F> sums(fabric);
     auto rounds = stage_.rounds(fabric);
     if (rounds.meet() == WaitStatus::ok) {
       const Share part = share_of<T>(mine.count, fabric.rank().value, ranks);
-      detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
+      detail::each_tile<width>(part.count, [&](std::int64_t at, std::int64_t length) {
         const Box box = detail::run_box(mine.first + part.first + at, length);
-        detail::reduce_in_order(ranks, sums, tile, op,
-                                [&](Rank rank) { fabric.remote_load(tile, from, rank, box); });
-        tile.assign(sums);
+        auto& total = sums.over_ranks(
+            ranks, op, [&](Rank rank, auto& tile) { fabric.remote_load(tile, from, rank, box); });
         for (std::uint32_t step = 0; step < ranks; ++step)
-          fabric.remote_store(tile, to, right_of(fabric, step), box);
+          fabric.remote_store(total, to, right_of(fabric, step), box);
       });
       (void)rounds.meet();
     }

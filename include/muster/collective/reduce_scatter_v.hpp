@@ -6,6 +6,7 @@
 #include "muster/collective/call.hpp"
 #include "muster/collective/counts.hpp"
 #include "muster/collective/stage.hpp"
+#include "muster/collective/sums.hpp"
 #include "muster/fabric.hpp"
 
 namespace muster {
@@ -50,8 +51,7 @@ class ReduceScatterV {
         true);
     if (agreed != WaitStatus::ok) return agreed;
     const auto table = counts_.table(fabric);
-    auto tile = fabric.template tile<T, 1, C>();
-    auto sums = fabric.template tile_like<Accumulator<T>>(tile);
+    detail::Sums<T, C, F> sums(fabric);
     auto rounds = stage_.rounds(fabric);
     const std::int64_t most = stage_.elements() / fabric.size();
     const std::int64_t longest = table.template longest<T>();
@@ -60,18 +60,17 @@ class ReduceScatterV {
       for (std::uint32_t step = 0; step < fabric.size(); ++step) {
         const Rank peer = right_of(fabric, step);
         const Share theirs = table.template share<T>(fabric.rank(), peer);
-        detail::show<C>(fabric, rounds, tile, detail::as_run(from),
+        detail::show<C>(fabric, rounds, sums.tile(), detail::as_run(from),
                         parts.places.data[peer.value] + theirs.first + start,
                         detail::piece_of(theirs, start, most), peer.value * most);
       }
       if (rounds.meet() != WaitStatus::ok) break;
       detail::each_tile<C>(detail::piece_of(mine, start, most), [&](std::int64_t at,
                                                                     std::int64_t length) {
-        detail::reduce_in_order(fabric.size(), sums, tile, op, [&](Rank rank) {
+        auto& total = sums.over_ranks(fabric.size(), op, [&](Rank rank, auto& tile) {
           rounds.read(tile, rank, fabric.rank().value * most + at, length);
         });
-        tile.assign(sums);
-        fabric.store(tile, detail::as_run(to), detail::run_box(mine.first + start + at, length));
+        fabric.store(total, detail::as_run(to), detail::run_box(mine.first + start + at, length));
       });
     }
     return rounds.end();
