@@ -50,7 +50,7 @@ double Graphs::measure(std::uint32_t calls) {
       must(cudaGraphLaunch(of_rank_[rank].graph, stream), "launching a graph");
       if (i + 1 == replays) must(cudaEventRecord(of_rank_[rank].end, stream), "stopping a timer");
     }
-  need(site_->world.sync());
+  need(site_->world.synchronize());
   float longest = 0;
   for (std::uint32_t rank = 0; rank < (shape_.coupled ? 1 : shape_.ranks); ++rank) {
     (void)turn_to(rank);

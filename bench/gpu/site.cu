@@ -24,7 +24,7 @@ void need_gpus(int count) {
 }
 
 double Site::timed_call(std::uint32_t calls) {
-  need(world.sync());
+  need(world.synchronize());
   std::uint64_t took = 0;
   must(cudaMemcpy(&took, world.address(nanoseconds, Rank{0}), sizeof(took), cudaMemcpyDeviceToHost),
        "copying to the host");

@@ -43,9 +43,11 @@ muster::Result<std::vector<std::int32_t>> programming_model(Team& team,
     if (const WaitStatus met = barrier.sync(fabric); met != WaitStatus::ok) return met;
 
     // Now fetch what the same lane of every rank has made (the own rank is a peer like any other).
+    // What get returns is the lane's status, which never gets better: the last one says it all.
+    WaitStatus status = WaitStatus::ok;
     for (std::uint32_t rank = 0; rank < fabric.size(); ++rank)
-      fabric.get(collected, collected.at(rank, lane), results, Rank{rank}, lane, 1);
-    return WaitStatus::ok;
+      status = fabric.get(collected, collected.at(rank, lane), results, Rank{rank}, lane, 1);
+    return status;
   });
   if (!ran) return ran.error();
 

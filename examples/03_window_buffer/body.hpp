@@ -48,16 +48,18 @@ muster::Result<std::vector<float>> window_buffer(Team& team) {
     const Rank right = right_of(fabric);
     // The lane's working set: registers on a GPU, a buffer on a host. The fabric provides it.
     auto tile = fabric.template tile<float, tile_edge, tile_edge>();
+    WaitStatus loaded = WaitStatus::ok;
     for (std::int64_t row = 0; row < matrix_rows; row += tile_edge) {
       for (std::int64_t col = 0; col < matrix_cols; col += tile_edge) {
         const Box box = clip(input, row, col, tile_edge, tile_edge);  // the part that exists
-        fabric.remote_load(tile, input, right, box);
+        loaded = worst(loaded, fabric.remote_load(tile, input, right, box));
         tile.each([](std::int64_t, std::int64_t, float& element) { element *= 2.0F; });
         fabric.store(tile, output, box);
       }
     }
     // The neighbour must not change or free its window while it is still being read.
-    const WaitStatus left = leaving.sync(fabric, use::exit);
+    loaded = fabric.converge(loaded);
+    const WaitStatus left = worst(loaded, leaving.sync(fabric, use::exit));
     for (std::int64_t i = 0; i < output.size() && fabric.thread() == 0; ++i)
       result.emplace_back(fabric.local(output)[i]);
     return left;

@@ -73,7 +73,7 @@ muster::Result<std::vector<std::uint32_t>> arrival_rows(Team& team, Barrier barr
     // Each rank puts its row into the table of rank 0; the second barrier carries it there. Rank 0
     // itself is notified by nobody, so what it puts to itself needs the flush.
     fabric.put(table, Rank{0}, table.at(fabric.rank().value, 0), own, 0, fabric.size());
-    fabric.flush();
+    if (const WaitStatus put = fabric.flush(); put != WaitStatus::ok) return put;
     if (const WaitStatus met = published.sync(fabric); met != WaitStatus::ok) return met;
 
     if (fabric.rank() == Rank{0} && fabric.thread() == 0)

@@ -62,8 +62,9 @@ muster::Result<LoadStore> remote_load_store(Team& team) {
 
     const Rank right = right_of(fabric);
     auto tile = fabric.template tile<float, tile_side, tile_side>();
+    WaitStatus loaded = WaitStatus::ok;
     for_each_tile(own, [&](Box box) {
-      fabric.remote_load(tile, own, right, box);
+      loaded = worst(loaded, fabric.remote_load(tile, own, right, box));
       fabric.store(tile, pulled, box);
 
       fabric.load(tile, own, box);
@@ -75,7 +76,8 @@ muster::Result<LoadStore> remote_load_store(Team& team) {
 
     // Everything that was pushed and added is visible to its owner behind this barrier. A barrier's
     // deposits go to peers: what a rank has added to itself needs the flush.
-    fabric.flush();
+    loaded = fabric.converge(worst(loaded, fabric.flush()));
+    if (loaded != WaitStatus::ok) return loaded;
     const WaitStatus met = barrier.sync(fabric);
     if (met != WaitStatus::ok) return met;
     if (fabric.thread() == 0)

@@ -65,8 +65,8 @@ muster::Result<std::vector<float>> put_get(Team& team, const Form& form, bool pu
     const WaitStatus waited =
         fabric.converge(speaks ? fabric.wait(signals[0], Compare::ge, 1) : WaitStatus::ok);
     if (waited != WaitStatus::ok) return waited;
-    if (pull) get(fabric, transfer, right);
-    fabric.converge();
+    const WaitStatus got = pull ? get(fabric, transfer, right) : fabric.converge(WaitStatus::ok);
+    if (got != WaitStatus::ok) return got;
     for (std::int64_t i = 0; i < target.size() && speaks; ++i)
       result.emplace_back(fabric.local(target)[i]);
     return WaitStatus::ok;

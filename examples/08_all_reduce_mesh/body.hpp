@@ -25,13 +25,14 @@ muster::Result<Values> all_reduce_mesh(Team& team) {
     auto sum = fabric.template tile<float, 1, elements>();
     auto theirs = fabric.template tile<float, 1, elements>();
     fabric.load(sum, stage, all);  // the own first, then round the ring
+    WaitStatus loaded = WaitStatus::ok;
     for (std::uint32_t step = 1; step < fabric.size(); ++step) {
-      fabric.remote_load(theirs, stage, right_of(fabric, step), all);
+      loaded = worst(loaded, fabric.remote_load(theirs, stage, right_of(fabric, step), all));
       sum.combine(theirs, Sum{});
     }
     fabric.store(sum, sums, all);
     look(fabric, sums, result);
-    return WaitStatus::ok;
+    return fabric.converge(loaded);
   });
   if (!ran) return ran.error();
   return result;

@@ -31,8 +31,9 @@ muster::Result<Values> all_reduce_two_phase(Team& team) {
     auto theirs = fabric.template tile<float, 1, elements>();
     const Box own{0, fabric.rank().value * share, 1, share};
     fabric.load(sum, stage, own);
+    WaitStatus loaded = WaitStatus::ok;
     for (std::uint32_t step = 1; step < fabric.size(); ++step) {
-      fabric.remote_load(theirs, stage, right_of(fabric, step), own);
+      loaded = worst(loaded, fabric.remote_load(theirs, stage, right_of(fabric, step), own));
       sum.combine(theirs, Sum{});
     }
     fabric.store(sum, shares, Box{0, 0, 1, share});
@@ -40,11 +41,11 @@ muster::Result<Values> all_reduce_two_phase(Team& team) {
 
     for (std::uint32_t step = 0; step < fabric.size(); ++step) {
       const Rank owner = right_of(fabric, step);
-      fabric.remote_load(theirs, shares, owner, Box{0, 0, 1, share});
+      loaded = worst(loaded, fabric.remote_load(theirs, shares, owner, Box{0, 0, 1, share}));
       fabric.store(theirs, sums, Box{0, owner.value * share, 1, share});
     }
     look(fabric, sums, result);
-    return WaitStatus::ok;
+    return fabric.converge(loaded);
   });
   if (!ran) return ran.error();
   return result;

@@ -44,9 +44,9 @@ muster::Result<Values> broadcast_step(Team& team, const std::string& mode) {
       if (fabric.thread() == 0) status = fabric.wait(shown, Compare::ge, 1);
       status = fabric.converge(status);
       if (status != WaitStatus::ok) return status;
-      fabric.remote_load(tile, stage, root, all);  // the root's, not the own
+      status = fabric.remote_load(tile, stage, root, all);  // the root's, not the own
       fabric.store(tile, y, all);
-      fabric.converge();  // all threads have read
+      status = fabric.converge(status);  // all threads have read
       if (fabric.thread() == 0) fabric.notify(read, root, 1, NotifyOp::add);
     }
     if (status == WaitStatus::ok) look(fabric, y, result);

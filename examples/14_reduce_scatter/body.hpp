@@ -31,10 +31,11 @@ muster::Result<Values> reduce_scatter_step(Team& team, const std::string& mode) 
       auto theirs = fabric.template tile<float, 1, elements>();
       fabric.load(sum, x, part);  // the own chunk is one of them
       for (std::uint32_t step = 1; step < fabric.size(); ++step) {
-        fabric.remote_load(theirs, x, right_of(fabric, step), part);
+        status = worst(status, fabric.remote_load(theirs, x, right_of(fabric, step), part));
         sum.combine(theirs, Sum{});
       }
       fabric.store(sum, y, Box{0, 0, 1, elements});
+      status = fabric.converge(status);
     }
     if (status == WaitStatus::ok) look(fabric, y, result);
     return status;

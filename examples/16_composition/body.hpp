@@ -45,14 +45,15 @@ muster::Result<Values> composition_step(Team& team, const std::string& mode) {
       const Box all{0, 0, 1, elements};
       auto tile = fabric.template tile<float, 1, elements>();
       auto sum = fabric.template tile<float, 1, elements>();
-      fabric.remote_load(tile, w, Rank{0}, all);
+      status = fabric.remote_load(tile, w, Rank{0}, all);
       fabric.store(tile, weights, all);
       for (std::uint32_t rank = 0; rank < fabric.size(); ++rank) {
-        fabric.remote_load(tile, x, Rank{rank}, all);
+        status = worst(status, fabric.remote_load(tile, x, Rank{rank}, all));
         sum.combine(tile, Sum{});
         fabric.store(tile, gathered, Box{0, rank * elements, 1, elements});
       }
       fabric.store(sum, sums, all);
+      status = fabric.converge(status);
     }
     if (status != WaitStatus::ok) return status;
     Values factors;

@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
   // The second call has what the first made: each element is added to itself once for each rank.
   need(world.launch(sum_kernel, {.lanes = lanes, .threads = threads}, sums, data));
   need(world.launch(sum_kernel, {.lanes = lanes - 1, .threads = threads}, sums, data));
-  need(world.sync());
+  need(world.synchronize());
   const auto expected = [&](std::int64_t at) {
     float sum = 0;
     for (int rank = 0; rank < ranks; ++rank) sum += value(rank, at);

@@ -51,13 +51,14 @@ class AllReduce {
 
       sums.each([](std::int64_t, std::int64_t, float& element) { element = 0; });
       for (std::uint32_t rank = 0; rank < fabric.size(); ++rank) {
+        // A load that fails fails the lane: the next barrier, or the end, tells.
         (void)fabric.remote_load(mine, slots_, Rank{rank}, slot);
         sums.combine(mine, Sum{});
       }
       mine.assign(sums);  // rounded once
       fabric.store(mine, data, piece);
     }
-    return WaitStatus::ok;
+    return fabric.converge(WaitStatus::ok);
   }
 
  private:

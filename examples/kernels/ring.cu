@@ -84,7 +84,7 @@ int main(int argc, char** argv) {
   const auto inbox = need(world.window<float>({elements}));
   const auto sums = need(world.window<float>({elements}));
   need(world.launch(ring_kernel, {.lanes = lanes, .threads = threads}, barrier, inbox, sums));
-  need(world.sync());
+  need(world.synchronize());
 
   std::vector<float> found(elements);
   for (int rank = 0; rank < ranks; ++rank) {

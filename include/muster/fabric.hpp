@@ -26,8 +26,9 @@
 //     wait_packets, hand, take, and a test that said ok. Loads of window data and of counters,
 //     read, and a test that said pending are loads: they come before a release notify, but before a
 //     relaxed notify, hand, take or packet only where a converge lies between, with one thread
-//     too. flush, put, get, put_signal and broadcast converge. (PTX alone would allow load
-//     buffering here: this is an assumption of muster and of every certificate of its checker.)
+//     too. flush, complete, put, get, put_signal and broadcast converge. (PTX alone would allow
+//     load buffering here: this is an assumption of muster and of every certificate of its
+//     checker.)
 //  6. Nothing orders an own notify before an own later wait, test or get (store buffering).
 //  7. Two adds to one cell commute and are atomic. A set and an add to one cell, or two sets,
 //     unordered, are an error, though it may seem to work: on some fabrics they are not even atomic
@@ -43,10 +44,20 @@
 // A transfer to the own rank is a local access: done on return as a store is, and seen by other
 // threads after a converge. The deposit of a put_signal to the own rank is not done on return.
 //
-// put_async and get_async are in flight until flush on every profile but `sc`: until then the
-// source of a put_async is not written, the targets of both are neither read nor written. The
-// source may also be written again after an acknowledgement that was made after the payload had
-// arrived: after a wait that acquires a release of whoever had acquired it.
+// put_async and get_async are in flight until they are complete, on every profile but `sc`: until
+// then the source of a put_async is not written, the targets of both are neither read nor written.
+// complete() ends that for the target of a get_async, and for the source of a put_async; the target
+// of a put_async takes a flush, or whatever else carries a put. The source may also be written
+// again after an acknowledgement that was made after the payload had arrived: after a wait that
+// acquires a release of whoever had acquired it.
+//
+// ERRORS
+//
+// Whatever waits, or brings data, says how it ended: a WaitStatus that is `ok` or a reason why
+// nothing may be built on it. A put says nothing: that it has failed shows at its completion, at a
+// flush, or at the next wait. A transfer that fails fails the lane, whatever becomes of an expired
+// wait (OnExpiry): nobody knows when it still arrives. A lane that has failed goes on to the end of
+// its body: its waits return its status at once, and what it would deposit or put is lost.
 //
 // THE RULES (each has cost somebody days)
 //
@@ -65,10 +76,11 @@
 
 #include <concepts>
 #include <cstdint>
-#include <source_location>
 #include <type_traits>
 #include <utility>
 
+#include "muster/fabric/call.hpp"
+#include "muster/fabric/set_up.hpp"
 #include "muster/reduce.hpp"
 #include "muster/types.hpp"
 
@@ -89,8 +101,14 @@ struct AnyVisitor {
 //                                  the model
 //   converge()                     all threads of the lane meet: what each wrote before is seen by
 //                                  all after, and the earlier loads of all are done
-//   converge(status)               the same, and returns the worst status of the lane, the same to
-//                                  all
+//   converge(status)               the same, and returns the worst of what the threads say and of
+//                                  status(), the same to all. An `expired` that they say stays
+//                                  one where it is the reason why the lane has failed
+//   status()                       has the lane failed, by all that the calling thread has seen?
+//                                  It never gets better, and is what later waits return: `ok`,
+//                                  `aborted`, `peer_lost` or `invalid`
+//   progress()                     a lane that computes for long calls it now and then, so that a
+//                                  network moves on; wait, put and flush do so by themselves
 //   broadcast(value)               thread 0's value, to all threads of the lane (it converges)
 template <class F>
 concept LaneIdentity = requires(F& fabric, const F& view, WaitStatus status, std::uint32_t word) {
@@ -103,6 +121,8 @@ concept LaneIdentity = requires(F& fabric, const F& view, WaitStatus status, std
   { view.profile() } -> std::same_as<Profile>;
   { fabric.converge() } -> std::same_as<void>;
   { fabric.converge(status) } -> std::same_as<WaitStatus>;
+  { view.status() } -> std::same_as<WaitStatus>;
+  { fabric.progress() } -> std::same_as<void>;
   { fabric.broadcast(word) } -> std::same_as<std::uint32_t>;
 };
 
@@ -171,7 +191,8 @@ concept Signalling = requires(F& fabric, Signal signal, Counter counter, Rank pe
 //   load(tile, window, box)                 own window to tile; elements beyond the box become T{}
 //   store(tile, window, box)                tile to own window
 //   load(tile, memory, box), store(...)     the same with plain memory, a MemoryRef<T>
-//   remote_load(tile, window, peer, box)    the peer's window to tile
+//   remote_load(tile, window, peer, box)    the peer's window to tile -> WaitStatus of the calling
+//                                           thread; not `ok`: the tile holds anything
 //   remote_store(tile, window, peer, box)   tile to the peer's window
 //   remote_add(tile, window, peer, box)     adds the tile's elements to the peer's, each atomically
 template <class F, class T, class Tile, class Sums>
@@ -193,7 +214,7 @@ concept TilingWith = requires(F& fabric, Tile& tile, Sums& sums, WindowRef<T> wi
   fabric.load(tile, constant, box);
   fabric.store(tile, window, box);
   fabric.store(tile, memory, box);
-  fabric.remote_load(tile, window, peer, box);
+  { fabric.remote_load(tile, window, peer, box) } -> std::same_as<WaitStatus>;
   fabric.remote_store(tile, window, peer, box);
   fabric.remote_add(tile, window, peer, box);
 };
@@ -213,99 +234,62 @@ concept Tiling = TilingOf<F, float> && requires(F& fabric, WindowRef<float> wind
   fabric.local(window);
 };
 
-// What Tiling is for every other type of number. Each fabric asserts it of itself, so that no
-// protocol needs to.
-template <class F>
-concept TilingAll = TilingOf<F, double> && TilingOf<F, float16> && TilingOf<F, bfloat16> &&
-    TilingOf<F, std::int8_t> && TilingOf<F, std::uint8_t> && TilingOf<F, std::int16_t> &&
-    TilingOf<F, std::uint16_t> && TilingOf<F, std::int32_t> && TilingOf<F, std::uint32_t> &&
-    TilingOf<F, std::int64_t> && TilingOf<F, std::uint64_t>;
-
 // ---- transfers ----------------------------------------------------------------------------------
 //
 // Called by the lane together. `to_at`, `from_at` and `count` are in elements; a run is contiguous.
 //
-// Source and target of a transfer within one rank do not overlap. put, get, put_signal and flush
-// converge: the threads meet before anything is moved and after.
+// Source and target of a transfer within one rank do not overlap. put, get, put_signal, complete
+// and flush converge: the threads meet before anything is moved and after. Their WaitStatus is the
+// lane's, as converge(ok) gives it.
 //
 //   put(to, peer, to_at, from, from_at, count)
 //       own window to the peer's; the source is reusable on return
-//   get(to, to_at, from, peer, from_at, count)
-//       the peer's window to the own; the data is there on return
+//   get(to, to_at, from, peer, from_at, count) -> WaitStatus
+//       the peer's window to the own; where it is `ok`, the data is there
 //   put_signal(to, peer, to_at, from, from_at, count, signal, value, op)
 //       put, then a deposit that carries this payload alone
-//   put_async, get_async
-//       as put and get, but in flight until flush, and they do not converge: until then the source
-//       of a put_async is not written, the target of a get_async not read
-//   flush()
-//       all transfers and notifies of this lane have taken effect at their targets, for this lane
-//       and for whoever acquires a release that it makes afterwards
-template <class F>
-concept Transferring = requires(F& fabric, WindowRef<float> window, Rank peer, Signal signal,
-                                std::int64_t n, std::uint32_t value) {
-  fabric.put(window, peer, n, window, n, n);
-  fabric.get(window, n, window, peer, n, n);
+//   put_async, get_async -> Request
+//       as put and get, but in flight until complete or flush, and they do not converge
+//   complete(request) -> WaitStatus
+//       of the transfer that returned it, and of the earlier asynchronous ones of this lane with
+//       the same peer: the source of a put_async may be written again, the data of a get_async is
+//       there. Later ones stay in flight. A Request is plain bytes, each thread has its own; one
+//       that no transfer has returned is complete
+//   flush(peer), flush() -> WaitStatus
+//       all transfers and notifies of this lane to that peer, or to all, have taken effect at
+//       their targets, for this lane and for whoever acquires a release that it makes afterwards;
+//       and those from it are complete
+template <class F, class T>
+concept TransferringOf = requires(F& fabric, WindowRef<T> window, Rank peer, Signal signal,
+                                  std::int64_t n, std::uint32_t value,
+                                  typename F::Request request) {
+  requires std::is_trivially_copyable_v<typename F::Request>;
+  requires std::default_initializable<typename F::Request>;
+  { fabric.put(window, peer, n, window, n, n) } -> std::same_as<void>;
+  { fabric.get(window, n, window, peer, n, n) } -> std::same_as<WaitStatus>;
   fabric.put_signal(window, peer, n, window, n, n, signal, value, NotifyOp::set);
-  fabric.put_async(window, peer, n, window, n, n);
-  fabric.get_async(window, n, window, peer, n, n);
-  fabric.flush();
+  { fabric.put_async(window, peer, n, window, n, n) } -> std::same_as<typename F::Request>;
+  { fabric.get_async(window, n, window, peer, n, n) } -> std::same_as<typename F::Request>;
+  { fabric.complete(request) } -> std::same_as<WaitStatus>;
+  { fabric.flush(peer) } -> std::same_as<WaitStatus>;
+  { fabric.flush() } -> std::same_as<WaitStatus>;
 };
+
+template <class F>
+concept Transferring = TransferringOf<F, float>;
 
 template <class F>
 concept Fabric = LaneIdentity<F> && Signalling<F> && Tiling<F> && Transferring<F>;
 
-// ---- refinements --------------------------------------------------------------------------------
-
-// Load and store reach the peer's memory: address(window, peer) is a view like local(window).
-template <class F>
-concept DirectFabric = Fabric<F> && requires(F& fabric, WindowRef<float> window, Rank peer) {
-  fabric.address(window, peer);
-};
-
-// Cells that pass between 0 and 1, one thread handing and one taking (FlipBarrier):
-//   hand(signal, peer, order)   block until the peer's cell is 0, make it 1
-//   take(signal, order)         block until the own cell is 1, make it 0
-template <class F>
-concept HandoffFabric = Fabric<F> && requires(F& fabric, Signal signal, Rank peer) {
-  { fabric.hand(signal, peer, Order::release) } -> std::same_as<WaitStatus>;
-  { fabric.take(signal, Order::acquire) } -> std::same_as<WaitStatus>;
-};
-
-// Tiles in slots, with a flag beside the data: small messages that need no notify.
-//
-// Called by the lane together; `at` is in lines of the slots, a tile takes packet_lines of them.
-//
-//   put_packets(slots, peer, at, tile, flag)
-//       the tile into the peer's slots. It carries the tile alone, and is ordered with nothing else
-//   wait_packets(tile, slots, at, flag) -> WaitStatus
-//       block until all of the calling thread's elements stand in the own slots with this very
-//       flag, and read them; each thread has its own status, converge(status) gives the lane's.
-//       Both sides use the same type of tile and the same number of threads
-//   clear_packets(slots, at, lines)
-//       own slots to zero, where no packet can be in flight: between two barriers
-//
-// The flag of a message differs from every one that its slots still hold: count the messages. 0 is
-// reserved, it is what cleared slots hold. The slots are cleared before the count comes round.
-//
-// A slot may be written again once its reader has deposited to the writer, after it has read. Two
-// sets of slots that alternate give that where every rank sends to every peer in every call:
-// packets of call k+1 from q were sent after q had read all of call k, so who has received them may
-// write the set of call k again in call k+2. This holds for each thread by itself, for it writes
-// what its like reads. With one set, or where a peer is left out in between, it does not hold.
-template <class F, class Tile>
-concept PacketingWith = requires(F& fabric, Tile& tile, Slots slots, Rank peer, std::int64_t at,
-                                 std::uint32_t flag) {
-  fabric.put_packets(slots, peer, at, tile, flag);
-  { fabric.wait_packets(tile, slots, at, flag) } -> std::same_as<WaitStatus>;
-  fabric.clear_packets(slots, at, at);
-};
+// What Fabric is, with every other type of number. Each fabric asserts it of itself, so that no
+// protocol needs to.
+template <class F, class... Ts>
+concept FabricOfEach = (TilingOf<F, Ts> && ...) && (TransferringOf<F, Ts> && ...);
 
 template <class F>
-concept PacketFabric = Fabric<F> && PacketingWith<F, TileOf<F>>;
-
-// Runs inside a kernel.
-template <class F>
-concept DeviceFabric = Fabric<F> && F::is_device;
+concept FabricAll = Fabric<F> &&
+    FabricOfEach<F, double, float16, bfloat16, std::int8_t, std::uint8_t, std::int16_t,
+                 std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
 
 // ---- what every protocol needs ------------------------------------------------------------------
 
@@ -340,141 +324,6 @@ MUSTER_FN void for_each_index(const F& fabric, std::int64_t count, Visit&& visit
   for (std::int64_t index = fabric.thread(); index < count; index += fabric.threads()) visit(index);
 }
 
-// The last parameter of whatever a user calls of a protocol, `CallSite<F> site = {}`, never given:
-// the place of that call in the source, which reports of the fabric name beside the protocol's own
-// (the model's alone do). On every other fabric it is nothing at all.
-template <class F>
-struct CallSite {};
-
-template <class F>
-requires requires(F& fabric, std::source_location where) {
-  fabric.returned(fabric.called_from(where));
-}
-struct CallSite<F> {
-  constexpr CallSite(std::source_location place = std::source_location::current()) : where(place) {}
-  std::source_location where;
-};
-
-// For as long as this lives, what the calling thread does belongs to the call at `site`; within
-// another such call, to the outer one.
-template <class F>
-class Called {
- public:
-  MUSTER_FN Called(F& /*fabric*/, CallSite<F> /*site*/) {}
-};
-
-template <class F>
-requires requires(F& fabric, CallSite<F> site) {
-  fabric.called_from(site.where);
-}
-class Called<F> {
- public:
-  Called(F& fabric, CallSite<F> site)
-      : fabric_(fabric), outermost_(fabric.called_from(site.where)) {}
-  ~Called() { fabric_.returned(outermost_); }
-  Called(const Called&) = delete;
-  Called& operator=(const Called&) = delete;
-
- private:
-  F& fabric_;
-  bool outermost_;
-};
-
-// What a call moves: so many elements, in chunks, of the type that element_code names. No rows: it
-// moves nothing.
-struct TransferShape {
-  std::int64_t rows = 0;
-  std::int64_t cols = 0;
-  std::int64_t chunk_rows = 0;  // 0: in one piece
-  std::int64_t chunk_cols = 0;
-  std::uint64_t element = 0;
-};
-
-enum class ElementKind : std::uint8_t { floating = 1, integer, natural, other };
-
-// The bytes of an element, and above them its kind.
-template <class T>
-inline constexpr std::uint64_t element_code =
-    sizeof(T) | static_cast<std::uint64_t>(std::is_floating_point_v<T> ? ElementKind::floating
-                                           : !std::is_integral_v<T>    ? ElementKind::other
-                                           : std::is_signed_v<T>       ? ElementKind::integer
-                                                                       : ElementKind::natural)
-                    << 32U;
-
-// A call that every rank of the team makes alike on this lane: its name, and what must agree. Where
-// all lanes of a rank make it together, as many on every rank: how many.
-struct CallSignature {
-  static constexpr std::uint64_t no_cell = ~std::uint64_t{0};
-
-  const char* name = "";
-  std::uint64_t detail[2] = {0, 0};  // its first cell, or no_cell; whatever else
-  TransferShape shape{};
-  std::uint32_t lanes = 0;  // 0: each lane for itself
-  // Which call of this object it is on the lane, from 1 on; 0: that is not counted. It is named,
-  // not compared.
-  std::uint32_t number = 0;
-};
-
-// Tells the fabric of a call that is about to be made. One that can compare (the model, the host's
-// in a verifying run) reports ranks that make different calls, by name, where they would hang else;
-// for the others it is nothing at all. Compared are the calls of one number, counted on each lane
-// of each rank: so a call that is described is described by all ranks. Ranks that are eight
-// described calls apart or more are not compared, but by the model.
-template <class F>
-MUSTER_FN void describe(F& fabric, const CallSignature& call, CallSite<F> site = {}) {
-  const Called called(fabric, site);
-  if constexpr (requires { fabric.describe(call); }) fabric.describe(call);
-}
-
-// One call of a protocol, for as long as this lives: its waits share one deadline, which starts
-// when the first of them turns slow, so that a call with 7 absent peers expires as soon as one with
-// a single one does. A wait outside of every such call has a deadline of its own. A call within
-// another (a barrier in a set-up call) has the outer one's deadline. Where waits have no deadline
-// it is nothing at all.
-//
-// A fabric that has deadlines offers begin_call(), which says whether the lane is in a call
-// already, and end_call(), which takes that. A protocol whose call is several functions
-// (PacketExchange) uses begin_call and end_call below.
-template <class F>
-class OneCall {
- public:
-  MUSTER_FN explicit OneCall(F& /*fabric*/) {}
-};
-
-template <class F>
-requires requires(F& fabric) {
-  fabric.end_call(fabric.begin_call());
-}
-class OneCall<F> {
- public:
-  MUSTER_FN explicit OneCall(F& fabric) : fabric_(fabric), inner_(fabric.begin_call()) {}
-  MUSTER_FN ~OneCall() { fabric_.end_call(inner_); }
-  OneCall(const OneCall&) = delete;
-  OneCall& operator=(const OneCall&) = delete;
-
- private:
-  F& fabric_;
-  bool inner_;
-};
-
-// The begin of a call that another function ends; one that was never ended is over.
-template <class F>
-MUSTER_FN void begin_call(F& fabric) {
-  if constexpr (requires { fabric.begin_call(); }) {
-    fabric.end_call(false);
-    (void)fabric.begin_call();
-  }
-}
-template <class F>
-MUSTER_FN void end_call(F& fabric) {
-  if constexpr (requires { fabric.begin_call(); }) fabric.end_call(false);
-}
-
-// The set-up side that protocols are made from: a host team, the model's team, a GPU world.
-template <class T>
-concept SetUp = requires(T& team, std::uint32_t count) {
-  { *team.rows() } -> std::convertible_to<Rows>;
-  { *team.signals(count) } -> std::convertible_to<Signals>;
-};
-
 }  // namespace muster
+
+#include "muster/fabric/refinements.hpp"

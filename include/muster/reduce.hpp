@@ -3,7 +3,7 @@
 //
 //   auto sums = fabric.tile_like<Accumulator<T>>(mine);  // float for float16 and bfloat16
 //   sums.assign(mine);
-//   for (each peer) { fabric.remote_load(theirs, ...); sums.combine(theirs, Sum{}); }
+//   for (each peer) { (void)fabric.remote_load(theirs, ...); sums.combine(theirs, Sum{}); }
 //   mine.assign(sums);                                   // rounded once
 #pragma once
 

@@ -233,4 +233,6 @@ class Team {
       std::make_shared<std::unordered_map<std::type_index, std::shared_ptr<void>>>();
 };
 
+static_assert(SetUpAll<Team>);
+
 }  // namespace muster

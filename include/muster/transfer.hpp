@@ -62,36 +62,51 @@ MUSTER_FN constexpr void move_whole(const Transfer<To, From>& transfer, Move&& m
        transfer.from.at(region.from.row, region.from.col), region.rows * region.cols);
 }
 
-// Runs of all chunks. Pipelined: at most two chunks are in flight.
-template <class F, class To, class From, class Move, class MoveAsync>
-MUSTER_FN void move_runs(F& fabric, const Transfer<To, From>& transfer, Move&& move,
-                         MoveAsync&& move_async) {
+// Runs of all chunks.
+template <class To, class From, class Move>
+MUSTER_FN void move_runs(const Transfer<To, From>& transfer, Move&& move) {
   if (is_whole_run(transfer)) [[likely]]
     return move_whole(transfer, move);
   Pieces chunks = chunks_of(transfer);
-  bool odd = false;
-  for (Box chunk; chunks.next(chunk); odd = !odd) {
-    if (!transfer.chunks.pipeline) {
-      each_run(transfer, chunk, move);
-      continue;
-    }
-    each_run(transfer, chunk, move_async);
-    if (odd) fabric.flush();
+  for (Box chunk; chunks.next(chunk);) each_run(transfer, chunk, move);
+}
+
+template <class To, class From>
+[[nodiscard]] MUSTER_FN constexpr bool is_pipelined(const Transfer<To, From>& transfer) {
+  return transfer.chunks.pipeline && !is_whole_run(transfer);
+}
+
+// The same by start(to_at, from_at, count), which returns the fabric's request: at most two chunks
+// are in flight at a time, and on return the last one, whose request is returned. A chunk that
+// fails fails the lane: completing the last one tells.
+template <class F, class To, class From, class Start>
+MUSTER_FN typename F::Request move_pipelined(F& fabric, const Transfer<To, From>& transfer,
+                                             Start&& start) {
+  typename F::Request last{};
+  Pieces chunks = chunks_of(transfer);
+  bool first = true;
+  for (Box chunk; chunks.next(chunk); first = false) {
+    const typename F::Request before = last;
+    each_run(transfer, chunk, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+      last = start(to_at, from_at, count);
+    });
+    if (!first) (void)fabric.complete(before);
   }
-  if (odd && transfer.chunks.pipeline) fabric.flush();
+  return last;
 }
 
 // Between the peer's window, as its view shows it, and plain memory of this rank, by pointers.
 template <class F, class To, class From, class View, class Copy>
-MUSTER_FN void copy_runs(F& fabric, const Transfer<To, From>& transfer, View view, Copy&& copy) {
-  if (view.size() == 0) return;  // the fabric has refused the peer
+MUSTER_FN WaitStatus copy_runs(F& fabric, const Transfer<To, From>& transfer, View view,
+                               Copy&& copy) {
+  if (view.size() == 0) return fabric.status();  // it has refused the peer
   fabric.converge();
   Pieces chunks = chunks_of(transfer);
   for (Box chunk; chunks.next(chunk);)
     each_run(transfer, chunk, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
       copy(view.data(), to_at, from_at, count);
     });
-  fabric.converge();
+  return fabric.converge(WaitStatus::ok);
 }
 
 }  // namespace detail
@@ -115,21 +130,35 @@ MUSTER_FN void describe(F& fabric, const char* name, const Transfer<To, From>& t
 
 // An asynchronous transfer that is not known to be complete. Until it is, the source of a put must
 // not be written and the target of a get not be read.
+template <Fabric F>
 class [[nodiscard]] Pending {
  public:
-  // Called by the lane together. Completes this one and every earlier transfer of the lane: it is
-  // the fabric's flush, and a flush completes all that are pending.
-  template <Fabric F>
-  MUSTER_FN void complete(F& fabric, CallSite<F> site = {}) {
+  MUSTER_FN explicit Pending(typename F::Request last) : last_(last) {}
+  // One that went through tiles, and is complete.
+  Pending() = default;
+
+  // Called by the lane together; the lane's status. Completes this one and the lane's earlier
+  // asynchronous transfers with the same peer, as the fabric's complete does: a put's source may
+  // be written again, a get's data is there. Later ones stay in flight.
+  MUSTER_FN WaitStatus complete(F& fabric, CallSite<F> site = {}) {
     const Called called(fabric, site);
-    if (!complete_) fabric.flush();
+    if (complete_) return fabric.status();
     complete_ = true;
+    return fabric.complete(last_);
   }
   [[nodiscard]] MUSTER_FN bool is_complete() const { return complete_; }
 
  private:
+  typename F::Request last_{};
   bool complete_ = false;
 };
+
+template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
+MUSTER_FN Pending<F> put_async(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
+                               Rank peer, Path path = Path::automatic, CallSite<F> site = {});
+template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
+MUSTER_FN Pending<F> get_async(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
+                               Rank peer, Path path = Path::automatic, CallSite<F> site = {});
 
 // ---- put ----------------------------------------------------------------------------------------
 
@@ -149,38 +178,44 @@ MUSTER_FN void put(F& fabric, const Transfer<WindowRef<T>, From>& transfer, Rank
         [&](auto& tile, Box piece) {
           fabric.remote_store(tile, transfer.to, peer, detail::placed(piece, region.to));
         });
+    fabric.converge();  // and all may go on with what was moved
   } else if constexpr (detail::is_window<From>) {
-    detail::move_runs(
-        fabric, transfer,
-        [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-          fabric.put(transfer.to, peer, to_at, transfer.from, from_at, count);
-        },
-        [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-          fabric.put_async(transfer.to, peer, to_at, transfer.from, from_at, count);
-        });
+    if (detail::is_pipelined(transfer)) {
+      // That a put has failed shows later.
+      (void)put_async<R, C>(fabric, transfer, peer, path).complete(fabric);
+      return;
+    }
+    detail::move_runs(transfer, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+      fabric.put(transfer.to, peer, to_at, transfer.from, from_at, count);
+    });
   } else if constexpr (detail::PointerFabric<F>) {
-    detail::copy_runs(fabric, transfer, fabric.address(transfer.to, peer),
-                      [&](T* there, std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-                        fabric.copy(there + to_at,
-                                    static_cast<const T*>(transfer.from.data) + from_at, count);
-                      });
+    (void)detail::copy_runs(
+        fabric, transfer, fabric.address(transfer.to, peer),
+        [&](T* there, std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+          fabric.copy(there + to_at, static_cast<const T*>(transfer.from.data) + from_at, count);
+        });
   }
 }
 
 // The source is not reusable before completion.
-template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
-MUSTER_FN Pending put_async(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
-                            Rank peer, Path path = Path::automatic, CallSite<F> site = {}) {
+template <std::int64_t R, std::int64_t C, Fabric F, class T>
+MUSTER_FN Pending<F> put_async(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
+                               Rank peer, Path path, CallSite<F> site) {
   const Called called(fabric, site);
   if (detail::goes_staged<F>(transfer, path)) {
     put<R, C>(fabric, transfer, peer, path);
     return {};
   }
-  const auto move = [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-    fabric.put_async(transfer.to, peer, to_at, transfer.from, from_at, count);
+  const auto start = [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+    return fabric.put_async(transfer.to, peer, to_at, transfer.from, from_at, count);
   };
-  detail::move_runs(fabric, transfer, move, move);
-  return {};
+  if (detail::is_pipelined(transfer))
+    return Pending<F>(detail::move_pipelined(fabric, transfer, start));
+  typename F::Request last{};
+  detail::move_runs(transfer, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+    last = start(to_at, from_at, count);
+  });
+  return Pending<F>(last);
 }
 
 // put, then a deposit into the peer's signal that carries all of it. A transfer of a single run is
@@ -205,33 +240,34 @@ MUSTER_FN void put_signal(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>&
 
 // ---- get ----------------------------------------------------------------------------------------
 
-// The peer's `from` to the own `to`, a window or plain memory. The data is there on return, for all
-// threads of the lane.
+// The peer's `from` to the own `to`, a window or plain memory. The lane's status: where it is `ok`,
+// the data is there, for all threads of the lane.
 template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T, class To>
-MUSTER_FN void get(F& fabric, const Transfer<To, WindowRef<T>>& transfer, Rank peer,
-                   Path path = Path::automatic, CallSite<F> site = {}) {
+MUSTER_FN WaitStatus get(F& fabric, const Transfer<To, WindowRef<T>>& transfer, Rank peer,
+                         Path path = Path::automatic, CallSite<F> site = {}) {
   const Called called(fabric, site);
   const Region& region = transfer.region;
   if (detail::goes_staged<F>(transfer, path)) {
     detail::stage<R, C>(
         fabric, transfer,
         [&](auto& tile, Box piece) {
-          fabric.remote_load(tile, transfer.from, peer, detail::placed(piece, region.from));
+          // A load that fails fails the lane: the converge below tells.
+          (void)fabric.remote_load(tile, transfer.from, peer, detail::placed(piece, region.from));
         },
         [&](auto& tile, Box piece) {
           fabric.store(tile, transfer.to, detail::placed(piece, region.to));
         });
+    return fabric.converge(WaitStatus::ok);  // and all may go on with what was moved
   } else if constexpr (detail::is_window<To>) {
-    detail::move_runs(
-        fabric, transfer,
-        [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-          fabric.get(transfer.to, to_at, transfer.from, peer, from_at, count);
-        },
-        [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-          fabric.get_async(transfer.to, to_at, transfer.from, peer, from_at, count);
-        });
+    if (detail::is_pipelined(transfer))
+      return get_async<R, C>(fabric, transfer, peer, path).complete(fabric);
+    WaitStatus status = WaitStatus::ok;  // the lane's: it never gets better
+    detail::move_runs(transfer, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+      status = fabric.get(transfer.to, to_at, transfer.from, peer, from_at, count);
+    });
+    return status;
   } else if constexpr (detail::PointerFabric<F>) {
-    detail::copy_runs(
+    return detail::copy_runs(
         fabric, transfer, fabric.address(transfer.from, peer),
         [&](const T* there, std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
           fabric.copy(transfer.to.data + to_at, there + from_at, count);
@@ -240,19 +276,24 @@ MUSTER_FN void get(F& fabric, const Transfer<To, WindowRef<T>>& transfer, Rank p
 }
 
 // The data is there after completion.
-template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T>
-MUSTER_FN Pending get_async(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
-                            Rank peer, Path path = Path::automatic, CallSite<F> site = {}) {
+template <std::int64_t R, std::int64_t C, Fabric F, class T>
+MUSTER_FN Pending<F> get_async(F& fabric, const Transfer<WindowRef<T>, WindowRef<T>>& transfer,
+                               Rank peer, Path path, CallSite<F> site) {
   const Called called(fabric, site);
   if (detail::goes_staged<F>(transfer, path)) {
-    get<R, C>(fabric, transfer, peer, path);
+    (void)get<R, C>(fabric, transfer, peer, path);  // the lane has it: complete tells
     return {};
   }
-  const auto move = [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-    fabric.get_async(transfer.to, to_at, transfer.from, peer, from_at, count);
+  const auto start = [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+    return fabric.get_async(transfer.to, to_at, transfer.from, peer, from_at, count);
   };
-  detail::move_runs(fabric, transfer, move, move);
-  return {};
+  if (detail::is_pipelined(transfer))
+    return Pending<F>(detail::move_pipelined(fabric, transfer, start));
+  typename F::Request last{};
+  detail::move_runs(transfer, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+    last = start(to_at, from_at, count);
+  });
+  return Pending<F>(last);
 }
 
 // ---- remote_add ---------------------------------------------------------------------------------
@@ -273,6 +314,7 @@ MUSTER_FN void remote_add(F& fabric, const Transfer<WindowRef<T>, From>& transfe
       [&](auto& tile, Box piece) {
         fabric.remote_add(tile, transfer.to, peer, detail::placed(piece, region.to));
       });
+  fabric.converge();  // and all may go on with what was moved
 }
 
 }  // namespace muster

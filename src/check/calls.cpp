@@ -76,6 +76,7 @@ void Execution::expect(Thread& self, bool holds, std::string_view what, Where wh
 bool Execution::contract(Thread& self, bool holds, std::string_view what, Where where) {
   if (holds) return true;
   self.where = where;
+  if (!self.is_setup) (void)self.settle(WaitStatus::invalid);
   found(self, Kind::contract, fmt::format("{}: {}", name_of_thread(self), what), "",
         std::string(what));
   return false;

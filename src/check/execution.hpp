@@ -145,7 +145,10 @@ class Execution {
   WaitStatus wait_packets(Thread& self, model::Span lines, std::uint32_t flag, Where where);
   void* read_packet(Thread& self, model::Span element);
   void clear_packets(Thread& self, model::Span lines, Where where);
-  void flush(Thread& self, Where where);
+  // The asynchronous transfers with the peer among the first `begun` agents, of the own thread.
+  void complete(Thread& self, Rank peer, std::uint32_t begun, Where where);
+  void flush(Thread& self, std::optional<Rank> peer, Where where);
+  [[nodiscard]] std::uint32_t agents() const { return clocks_.agents(); }
   void describe(Thread& self, const CallSignature& call);
   void enter_call(Thread& self, std::uint32_t barrier, model::BarrierScope scope, Where where);
   void leave_call(Thread& self, std::uint32_t barrier, WaitStatus status, Where where);
@@ -228,7 +231,7 @@ class Execution {
                         const Condition& signal, NotifyOp op, Where where);
   bool check_overlap(Thread& self, model::Span to, Rank to_rank, model::Span from, Rank from_rank,
                      Where where);
-  void finish_transfers(Thread& self);
+  void finish_transfers(Thread& self, std::optional<Rank> peer = {});
   void copy(std::uint32_t to_rank, model::Span to, std::uint32_t from_rank, model::Span from);
   [[nodiscard]] Signal flag_of(const Thread& self, model::Span lines) const;
   void deposit_flag(Thread& self, Signal signal, Rank peer, std::uint32_t flag, bool agent,

@@ -25,8 +25,17 @@ void Fabric::converge(Where where) {
 }
 
 WaitStatus Fabric::converge(WaitStatus status, Where where) {
+  status = worst(status, self_->status);
   self_->run->converge(*self_, status, "converge", self_->at(where));
-  return status;
+  return self_->settle(status);
+}
+
+WaitStatus Fabric::status() const {
+  return self_->status;
+}
+
+void Fabric::progress(Where where) {
+  self_->run->step(*self_, "progress", self_->at(where));
 }
 
 void Fabric::broadcast_bytes(void* value, std::size_t size, Where where) {
@@ -158,12 +167,14 @@ bool Fabric::check_run(Span window, std::uint32_t team, std::int64_t at, std::in
       self_->at(where));
 }
 
-void Fabric::put_bytes(Span to, Rank peer, Span from, bool async, Where where) {
+Fabric::Request Fabric::put_bytes(Span to, Rank peer, Span from, bool async, Where where) {
   self_->run->put(*self_, to, peer, from, async, self_->at(where));
+  return {peer, self_->run->agents()};
 }
 
-void Fabric::get_bytes(Span to, Span from, Rank peer, bool async, Where where) {
+Fabric::Request Fabric::get_bytes(Span to, Span from, Rank peer, bool async, Where where) {
   self_->run->get(*self_, to, from, peer, async, self_->at(where));
+  return {peer, self_->run->agents()};
 }
 
 void Fabric::put_signal_bytes(Span to, Rank peer, Span from, Signal signal, std::uint32_t value,
@@ -171,8 +182,19 @@ void Fabric::put_signal_bytes(Span to, Rank peer, Span from, Signal signal, std:
   self_->run->put_signal(*self_, to, peer, from, signal, value, op, self_->at(where));
 }
 
-void Fabric::flush(Where where) {
-  self_->run->flush(*self_, self_->at(where));
+WaitStatus Fabric::complete(Request request, Where where) {
+  self_->run->complete(*self_, request.peer, request.begun, self_->at(where));
+  return self_->status;
+}
+
+WaitStatus Fabric::flush(Rank peer, Where where) {
+  self_->run->flush(*self_, peer, self_->at(where));
+  return self_->status;
+}
+
+WaitStatus Fabric::flush(Where where) {
+  self_->run->flush(*self_, std::nullopt, self_->at(where));
+  return self_->status;
 }
 
 void Fabric::describe(const CallSignature& call) {

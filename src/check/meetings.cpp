@@ -33,10 +33,11 @@ void Execution::converge(Thread& self, WaitStatus& status, const char* kind, Whe
 
 // As a converge, within an operation that converges.
 void Execution::meet_at(Thread& self, const char* kind) {
-  self.meeting_status = WaitStatus::ok;
+  self.meeting_status = self.status;
   self.meeting_kind = kind;
   self.meeting_value.clear();
   meet_lane(self);
+  (void)self.settle(self.meeting_status);
 }
 
 void Execution::broadcast(Thread& self, void* value, std::size_t size, Where where) {
@@ -114,6 +115,7 @@ Result<void> Execution::launch(Thread& self, std::uint32_t count,
     thread.fence = thread.hb;  // ... and what came before it has been released
     thread.tick();
     thread.lanes = count;
+    thread.status = aborted_ ? WaitStatus::aborted : WaitStatus::ok;
     thread.call = {};
     thread.called = {};
     groups_.merge(thread.id, thread.id - thread.index);

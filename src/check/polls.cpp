@@ -88,8 +88,12 @@ void Polls::remember(Thread& self, std::uint32_t which, const Bits& set) {
 bool Polls::is_stale(Thread& self, std::uint64_t what, Where where) {
   const std::uint64_t key = mixed(what, place_of(where)) | 1U;
   Glance* const set = &self.glances[key % (self.glances.size() / places) * places];
-  Glance* const known = std::find_if(set, set + places, [&](Glance& g) { return g.key == key; });
-  Glance& glance = known != set + places ? *known : set[(key >> 32U) % places];
+  Glance* place = std::find_if(set, set + places, [&](Glance& g) { return g.key == key; });
+  // One that is out of date makes room: two of a loop must not drive each other out.
+  if (place == set + places)
+    place = std::find_if(set, set + places, [&](Glance& g) { return g.changes != changes_; });
+  if (place == set + places) place = &set[(key >> 32U) % places];
+  Glance& glance = *place;
   if (glance.key != key || glance.changes != changes_) {
     glance = {key, changes_, 1};
     return false;

@@ -51,11 +51,29 @@ std::string Execution::missing_edge(const Thread& self, const Thread& other, Sta
   const Of kind = clocks_.kind_of(earlier);
   const std::string who = name_of_thread(other);
   const std::string me = name_of_thread(self);
-  if (kind == Of::agent)
+  if (kind == Of::agent) {
+    switch (clocks_.flight_of(earlier)) {
+      using Flight = TransferClocks::Flight;
+      case Flight::reading:
+        return fmt::format(
+            "the source is still being read: {} has neither completed the put_async nor flushed",
+            who);
+      case Flight::put:
+        return fmt::format(
+            "the transfer is still in flight: neither a flush that {} made after it, nor a release "
+            "notify of its to rank {} after it, has been acquired on the way to {}",
+            who, clocks_.target_of_agent(earlier), me);
+      case Flight::get:
+        return fmt::format(
+            "the transfer is still in flight: {} has neither completed the get_async nor flushed",
+            who);
+      case Flight::other: break;
+    }
     return fmt::format(
         "the transfer is still in flight: {} has neither acquired its signal nor, being its "
         "issuer, flushed",
         me);
+  }
   if (kind == Of::channel)
     return fmt::format(
         "the transfer is still in flight: neither a flush that {} made after it, nor a release "

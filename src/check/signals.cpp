@@ -199,7 +199,8 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
   read.peer = owner.value;
   read.where = where;
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (!check_cell(self, conditions[i].signal, owner, where)) return WaitStatus::invalid;
+    if (!check_cell(self, conditions[i].signal, owner, where))
+      return self.settle(WaitStatus::invalid);
     Look& look = read.looks[i];
     look.cell = cells_.index(owner.value, conditions[i].signal.cell);
     look.compare = conditions[i].compare;
@@ -217,12 +218,12 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
     for (const std::uint32_t taker : cell.taken_back_by)
       if (taker != self.id) sensitivity_.mark(cell);
   }
-  if (aborted_) return WaitStatus::aborted;
+  if (aborted_) return self.settle(WaitStatus::aborted);
   if (polls_.recall(self)) return read.status;
   fibers_.block(self, ThreadState::reading);
   if (fibers_.unwinding()) return WaitStatus::aborted;
   change_after(self, word(kind), where);
-  return read.status;
+  return self.settle(read.status);
 }
 
 void Execution::apply(const Decision& decision) {

@@ -88,6 +88,7 @@ struct Thread {
 
   // What is running on it.
   std::uint32_t lanes = 1;
+  WaitStatus status = WaitStatus::ok;  // of its lane, as far as it knows
   ThreadState state = ThreadState::absent;
   boost::context::fiber fiber;
   [[no_unique_address]] FiberSwitch sanitizers;  // what they are told when the fiber is resumed
@@ -153,6 +154,12 @@ struct Thread {
     glances.fill({});
     spins = 0;
     repeats = 0;
+    status = WaitStatus::ok;
+  }
+  // Whatever is worse than `expired` stays.
+  WaitStatus settle(WaitStatus seen) {
+    if (seen > WaitStatus::expired) status = worst(status, seen);
+    return seen;
   }
   // A place of the source, as reached from the call that it is in.
   [[nodiscard]] Where at(std::source_location place) const { return {place, called}; }

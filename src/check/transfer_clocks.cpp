@@ -1,5 +1,7 @@
 #include "check/transfer_clocks.hpp"
 
+#include <algorithm>
+
 #include "check/mutant.hpp"
 
 namespace muster::check::engine {
@@ -19,25 +21,46 @@ Clock TransferClocks::carried_to(const Thread& self, LaneThreads siblings,
     const Agent& agent = agents_[at];
     if (!agent.is_put && !mutant("release-with-gets")) continue;
     if (self.issued.at(component(at)) == 0) continue;
-    if (agent.target == target || direct) carried.raise({component(at), 1});
+    if (agent.target == target || direct) carried.raise({component(at), agent.arrived()});
   }
   return carried;
 }
 
-Clock TransferClocks::done_of(const Thread& self, LaneThreads issuers) const {
+Clock TransferClocks::done_of(const Thread& self, LaneThreads issuers,
+                              std::optional<Rank> peer) const {
   Clock done;
   if (mutant("flush-does-nothing")) return done;
   if (profile_ == Profile::rdma)
     for (std::uint32_t i = 0; i < issuers.count; ++i)
       for (std::uint32_t target = 0; target < ranks_; ++target) {
+        if (peer && peer->value != target) continue;
         const std::uint32_t issued = channel(issuers.first + i, target);
         if (self.issued.at(issued) > 0) done.raise({issued, self.issued.at(issued)});
       }
   for (std::size_t at = 0; at < agents_.size() && !mutant("flush-without-gets"); ++at) {
     if (!issuers.has(agents_[at].thread) || self.issued.at(component(at)) == 0) continue;
+    if (peer && peer->value != agents_[at].target) continue;
     done.raise({component(at), 2});
   }
   return done;
+}
+
+Clock TransferClocks::completed_of(const Thread& self, std::uint32_t peer,
+                                   std::uint32_t begun) const {
+  Clock done;
+  for (std::size_t at = 0; at < std::min<std::size_t>(begun, agents_.size()); ++at) {
+    const Agent& agent = agents_[at];
+    if (agent.thread == self.id && agent.target == peer && agent.is_async)
+      done.raise({component(at), mutant("complete-is-a-flush") ? agent.arrived() : 1});
+  }
+  return done;
+}
+
+TransferClocks::Flight TransferClocks::flight_of(Stamp stamp) const {
+  const Agent& agent = agents_[stamp.component - first_agent_];
+  if (!agent.is_async) return Flight::other;
+  if (stamp.epoch < agent.arrived()) return Flight::reading;
+  return agent.is_put ? Flight::put : Flight::get;
 }
 
 Stamp TransferClocks::next_on_channel(Thread& thread, std::uint32_t target) const {
@@ -47,8 +70,8 @@ Stamp TransferClocks::next_on_channel(Thread& thread, std::uint32_t target) cons
   return stamp;
 }
 
-Stamp TransferClocks::new_agent(Thread& thread, std::uint32_t target, bool is_put) {
-  agents_.push_back({thread.id, target, is_put});
+Stamp TransferClocks::new_agent(Thread& thread, std::uint32_t target, bool is_put, bool is_async) {
+  agents_.push_back({thread.id, target, is_put, is_async});
   thread.issued.raise(last_agent(1));
   return last_agent(1);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "check/clock.hpp"
@@ -41,8 +42,10 @@ class TransferClocks {
   Stamp next_on_channel(Thread& thread, std::uint32_t target) const;
 
   // ---- agents: transfers with a component of their own, done at epoch 1, their signals at epoch 2
-  // A release notify to `target` carries a put, and no other.
-  Stamp new_agent(Thread& thread, std::uint32_t target, bool is_put);
+  // A release notify to `target` carries a put, and no other. Of an asynchronous put the source is
+  // read at epoch 1, which is all that complete() waits for, the target written at epoch 2.
+  Stamp new_agent(Thread& thread, std::uint32_t target, bool is_put, bool is_async = false);
+  [[nodiscard]] std::uint32_t agents() const { return static_cast<std::uint32_t>(agents_.size()); }
   [[nodiscard]] Stamp last_agent(std::uint32_t epoch) const {
     return {component(agents_.size() - 1), epoch};
   }
@@ -51,8 +54,13 @@ class TransferClocks {
   // clock: the puts that it knows to have been issued for that target; on direct for any.
   [[nodiscard]] Clock carried_to(const Thread& self, LaneThreads siblings,
                                  std::uint32_t target) const;
-  // The transfers of these threads that `self` knows to have been issued, done.
-  [[nodiscard]] Clock done_of(const Thread& self, LaneThreads issuers) const;
+  // The transfers of these threads, to that peer or to all, that `self` knows to have been issued,
+  // done.
+  [[nodiscard]] Clock done_of(const Thread& self, LaneThreads issuers,
+                              std::optional<Rank> peer = {}) const;
+  // The thread's asynchronous transfers with that peer, of the first `begun` agents, completed.
+  [[nodiscard]] Clock completed_of(const Thread& self, std::uint32_t peer,
+                                   std::uint32_t begun) const;
 
   // ---- what an event is
   enum class Of : std::uint8_t { thread, loads, channel, agent };
@@ -60,6 +68,12 @@ class TransferClocks {
   [[nodiscard]] bool is_transfer(Stamp stamp) const { return stamp.component >= 2 * threads_; }
   // The number of the thread that made it.
   [[nodiscard]] std::uint32_t issuer_of(Stamp stamp) const;
+  // What of an agent the event is.
+  enum class Flight : std::uint8_t { reading, put, get, other };
+  [[nodiscard]] Flight flight_of(Stamp stamp) const;
+  [[nodiscard]] std::uint32_t target_of_agent(Stamp stamp) const {
+    return agents_[stamp.component - first_agent_].target;
+  }
   [[nodiscard]] std::uint32_t target_of_channel(Stamp stamp) const {
     return (stamp.component - 2 * threads_) % ranks_;
   }
@@ -71,6 +85,8 @@ class TransferClocks {
     std::uint32_t thread = 0;  // who issued it
     std::uint32_t target = 0;
     bool is_put = false;
+    bool is_async = false;
+    [[nodiscard]] std::uint32_t arrived() const { return is_put && is_async ? 2 : 1; }
   };
 
   [[nodiscard]] std::uint32_t channel(std::uint32_t thread, std::uint32_t target) const {

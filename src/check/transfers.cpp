@@ -1,6 +1,7 @@
 // Window data: own loads and stores, transfers, flush.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "check/execution.hpp"
@@ -129,17 +130,19 @@ void Execution::put(Thread& self, Span to, Rank peer, Span from, bool async, Whe
 // own rank a put is a store.
 void Execution::move_share(Thread& self, Span to, Rank peer, Span from, bool async) {
   const bool network = options_.profile == Profile::rdma && !mutant("put-at-issue");
-  const bool flies = async && options_.profile == Profile::direct && !mutant("put-async-at-issue");
-  const bool channel = network && (async || peer.value != self.rank || mutant("own-put-in-flight"));
-  const Stamp agent = flies ? clocks_.new_agent(self, peer.value, true) : Stamp{};
+  const bool flies =
+      async && (network || (options_.profile == Profile::direct && !mutant("put-async-at-issue")));
+  const bool channel =
+      network && !async && (peer.value != self.rank || mutant("own-put-in-flight"));
+  const Stamp read = flies ? clocks_.new_agent(self, peer.value, true, true) : self.stamp();
+  const Stamp written{read.component, 2};
   changes(self);
   each_share(to, from, self.index, options_.threads, [&](Span share_to, Span share_from) {
-    const Stamp stamp = flies     ? agent
+    const Stamp stamp = flies     ? written
                         : channel ? clocks_.next_on_channel(self, peer.value)
                                   : self.stamp();
     access(self, self.rank, share_from, Access::read,
-           async && !mutant("put-async-source-at-issue") ? stamp : self.stamp(),
-           " as the source of a put");
+           mutant("put-async-source-at-issue") ? self.stamp() : read, " as the source of a put");
     access(self, peer.value, share_to, Access::write, stamp, " by a put");
     copy(peer.value, share_to, self.rank, share_from);
   });
@@ -158,7 +161,7 @@ void Execution::get(Thread& self, Span to, Span from, Rank peer, bool async, Whe
     note(self, where,
          fmt::format("get{} {} elements from {}", async ? "_async" : "", to.count,
                      windows_.location(from, peer.value)));
-  const Stamp stamp = agent ? clocks_.new_agent(self, peer.value, false) : self.stamp();
+  const Stamp stamp = agent ? clocks_.new_agent(self, peer.value, false, true) : self.stamp();
   look(self, (from.offset << 20U) ^ (std::uint64_t{from.segment} << 10U) ^ peer.value, where);
   each_share(to, from, self.index, options_.threads, [&](Span share_to, Span share_from) {
     if (share_to.count == 0) return;
@@ -213,18 +216,28 @@ void Execution::send_with_signal(Thread& self, Span to, Rank peer, Span from,
   self.learn(done);
 }
 
-// The transfers and notifies of the own lane are done.
-void Execution::flush(Thread& self, Where where) {
-  step(self, "flush", where);
-  if (tracing()) note(self, where, "flush");
-  if (self.index == 0) ++costs_[self.rank].flushes;
-  if (sites_.has("flush", where, Change::drop)) return;
-  meet_at(self, "flush");
-  finish_transfers(self);
+// The lane meets twice: each thread completes its own share, and then all know of all.
+void Execution::complete(Thread& self, Rank peer, std::uint32_t begun, Where where) {
+  step(self, "complete", where);
+  if (tracing()) note(self, where, "complete");
+  meet_at(self, "complete");
+  if (!mutant("complete-does-nothing")) self.learn(clocks_.completed_of(self, peer.value, begun));
+  meet_at(self, "complete");
 }
 
-void Execution::finish_transfers(Thread& self) {
-  self.learn(clocks_.done_of(self, threads_.of_lane(self)));
+// The transfers and notifies of the own lane are done: to one peer, or to all.
+void Execution::flush(Thread& self, std::optional<Rank> peer, Where where) {
+  step(self, "flush", where);
+  if (tracing()) note(self, where, peer ? fmt::format("flush to {}", peer->value) : "flush");
+  if (self.index == 0) ++costs_[self.rank].flushes;
+  if (peer && !check_rank(self, *peer, where)) return;
+  if (sites_.has("flush", where, Change::drop)) return;
+  meet_at(self, "flush");
+  finish_transfers(self, mutant("flush-of-a-peer-is-of-all") ? std::nullopt : peer);
+}
+
+void Execution::finish_transfers(Thread& self, std::optional<Rank> peer) {
+  self.learn(clocks_.done_of(self, threads_.of_lane(self), peer));
 }
 
 std::uint32_t Execution::counter(Thread& self, Counter counter, Where where) {

@@ -26,7 +26,7 @@ void send(F& fabric, WindowRef<int> window, Rank peer, std::int64_t at, int valu
 template <class F>
 int fetch(F& fabric, WindowRef<int> window, Rank peer, std::int64_t at) {
   auto tile = fabric.template tile<int, 1, 1>();
-  fabric.remote_load(tile, window, peer, Box{0, at, 1, 1});
+  (void)fabric.remote_load(tile, window, peer, Box{0, at, 1, 1});
   int value = 0;
   tile.each([&](std::int64_t, std::int64_t, int& element) { value = element; });
   return value;

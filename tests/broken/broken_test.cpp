@@ -85,7 +85,8 @@ TEST(BrokenByProfile, DirectForgivesTransfersInFlight) {
       "broken/dissemination_without_flush", "broken/take_back_in_flight",
       "broken/other_lane_in_flight",        "broken/put_signal_deposit_not_carried",
       "broken/put_signals_unordered",       "broken/notify_to_third_rank",
-      "broken/slot_answer_relaxed",
+      "broken/slot_answer_relaxed",         "broken/put_completed_not_flushed",
+      "broken/flush_of_another_peer",
   };
   for (const Entry& entry : entries(true)) {
     const Report report =

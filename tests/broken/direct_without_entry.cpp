@@ -25,7 +25,7 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
       auto sum = fabric.template tile<int, 1, 1>();
       auto theirs = fabric.template tile<int, 1, 1>();
       for (std::uint32_t rank = 0; rank < fabric.size(); ++rank) {
-        fabric.remote_load(theirs, window, Rank{rank}, Box{0, me, 1, 1});
+        (void)fabric.remote_load(theirs, window, Rank{rank}, Box{0, me, 1, 1});
         sum.combine(theirs, Sum{});
       }
       for (std::uint32_t rank = 0; rank < fabric.size(); ++rank)

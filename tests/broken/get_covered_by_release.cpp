@@ -15,7 +15,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
   (void)team.lane([&](auto& fabric) -> WaitStatus {
     const Rank right = right_of(fabric);
     fabric.get_async(copies, 0, mine, right, 0, 1);
-    if (fixed) fabric.flush();
+    if (fixed) (void)fabric.flush();
     fabric.notify(rows.from(fabric.lane(), fabric.rank()), right, 1, NotifyOp::set);
     const WaitStatus status =
         fabric.wait(rows.from(fabric.lane(), left_of(fabric)), Compare::ge, 1);

@@ -15,7 +15,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
     if (fabric.thread() == 0) fabric.local(theirs)[0] = 7;
     if (barrier.sync(fabric) != WaitStatus::ok) return WaitStatus::aborted;
     fabric.get_async(mine, 0, theirs, right_of(fabric), 0, 1);
-    if (fixed) fabric.flush();
+    if (fixed) (void)fabric.flush();
     fabric.converge();
     if (fabric.thread() == 0) expect(fabric, fabric.local(mine)[0] == 7, "the neighbour's value");
     return WaitStatus::ok;

@@ -17,7 +17,7 @@ void body(Team& team, std::uint32_t /*calls*/, std::uint32_t /*lanes*/) {
     const Signal told = rows.from(fabric.lane(), fabric.rank());
     for (std::int64_t at = 0; at < 2; ++at) fabric.local(mine)[at] = 7;
     fabric.put_signal(inbox, right, 0, mine, 0, 1, told, 1, NotifyOp::set);
-    if (fixed) fabric.flush();
+    if (fixed) (void)fabric.flush();
     fabric.put_signal(inbox, right, 1, mine, 1, 1, told, 2, NotifyOp::set);
     const Signal theirs = rows.from(fabric.lane(), left_of(fabric));
     const WaitStatus status = fabric.wait(theirs, Compare::ge, 2);

@@ -20,7 +20,7 @@ class Barrier {
     fabric.converge();
     WaitStatus status = WaitStatus::ok;
     if (fabric.thread() == 0) {
-      if (fabric.profile() < Profile::direct) fabric.flush();
+      if (fabric.profile() < Profile::direct) (void)fabric.flush();
       for (std::uint32_t p = 0; p < fabric.size(); ++p)
         fabric.notify(cell_, Rank{p}, 1, NotifyOp::add, Order::release);
       status = fabric.wait(cell_, Compare::ge, sum, fixed ? Order::acquire : Order::relaxed);

@@ -94,7 +94,7 @@ TEST(Data, MovesAsOnAnyFabric) {
         fabric.store(tile, from, Box{1, 3, 2, 2});
         fabric.converge();
         fabric.put(to, peer, to.at(1, 0), from, from.at(1, 0), 10);
-        fabric.flush();
+        (void)fabric.flush();
         fabric.converge();
         if (fabric.thread() == 0) fabric.notify(ready[0], peer, 1, NotifyOp::set);
         if (fabric.thread() == 0) (void)fabric.wait(ready[0], Compare::ge, 1);

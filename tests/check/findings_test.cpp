@@ -28,9 +28,10 @@ TEST(Deadlock, NamesTheCellAndWhatItIs) {
 TEST(Vacuous, ABodyThatNothingCanGoWrongInSaysSo) {
   const auto said = [](const Program& program) { return explore(options_for(2), program).bound; };
   EXPECT_NE(said([](model::Team&) {}).find("vacuous"), std::string::npos);
-  EXPECT_NE(
-      said([](model::Team& team) { (void)team.lane([](auto& f) { f.flush(); }); }).find("vacuous"),
-      std::string::npos);
+  EXPECT_NE(said([](model::Team& team) {
+              (void)team.lane([](auto& f) { f.converge(); });
+            }).find("vacuous"),
+            std::string::npos);
   EXPECT_EQ(said([](model::Team& team) {
               (void)team.lane([](auto& fabric) { expect(fabric, true, "something"); });
             }),

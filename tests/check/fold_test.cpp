@@ -123,7 +123,7 @@ TEST(Fold, EachKindOfSetUpLoop) {
       for (std::uint32_t i = 0; i < many; ++i)
         fabric.remote_store(tile, data, Rank{1}, Box{i, 0, 1, 1});
       for (std::uint32_t i = 0; i < many; ++i) fabric.put(data, Rank{1}, i, data, i, 1);
-      for (std::uint32_t i = 0; i < many; ++i) fabric.get(data, i, data, Rank{1}, i + 1, 1);
+      for (std::uint32_t i = 0; i < many; ++i) (void)fabric.get(data, i, data, Rank{1}, i + 1, 1);
       for (std::uint32_t i = 0; i < many; ++i) fabric.notify(cells[i], Rank{1}, i, NotifyOp::set);
       for (std::uint32_t i = 0; i < many; ++i) fabric.set_counter(rows.epoch(fabric.lane()), i);
       expect(fabric, false, "told");

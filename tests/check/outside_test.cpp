@@ -174,7 +174,7 @@ Program polls(Poll how, bool told) {
             more = seen == 0;
             break;
           case Poll::get:
-            fabric.get(data, 1, data, Rank{0}, 0, 1);
+            (void)fabric.get(data, 1, data, Rank{0}, 0, 1);
             more = fabric.local(data)[1] == 0;
             break;
           case Poll::counter: more = fabric.counter(rows.epoch(fabric.lane())) == 0; break;
@@ -277,7 +277,7 @@ TEST(NoEnd, HaltEndsALongExecution) {
   options.halt = [asked = 0]() mutable { return ++asked > 3; };
   const Report report = explore(options, [](model::Team& team) {
     (void)team.lane([&](auto& fabric) {
-      for (;;) fabric.flush();
+      for (;;) (void)fabric.flush();
     });
   });
   EXPECT_VERDICT(report, bounded);

@@ -45,7 +45,7 @@ TEST(Race, ARelaxedSignalOrdersAReadBeforeALaterWrite) {
       (void)team.lane([&](auto& fabric) {
         auto tile = fabric.template tile<int, 1, 1>();
         if (fabric.rank() == Rank{0}) {
-          fabric.remote_load(tile, data, Rank{1}, Box{0, 0, 1, 1});
+          (void)fabric.remote_load(tile, data, Rank{1}, Box{0, 0, 1, 1});
           if (converges) fabric.converge();
           fabric.notify(read[0], Rank{1}, 1, NotifyOp::set, Order::relaxed);
         } else {
@@ -134,7 +134,7 @@ TEST(Race, ThirdRankNeedsFlush) {
         const Rank me = fabric.rank();
         if (me == Rank{0}) {
           fabric.put(data, Rank{2}, 0, data, 1, 1);
-          if (flushes) fabric.flush();
+          if (flushes) (void)fabric.flush();
           fabric.notify(told[0], Rank{1}, 1, NotifyOp::set);
         } else if (me == Rank{1}) {
           if (fabric.wait(told[0], Compare::ge, 1) == WaitStatus::ok)
@@ -157,7 +157,7 @@ TEST(Race, SourceOfAnAsynchronousPutNeedsFlush) {
       (void)team.lane([&](auto& fabric) {
         if (fabric.rank() != Rank{0}) return;
         fabric.put_async(data, Rank{1}, 0, data, 1, 1);
-        if (flushes) fabric.flush();
+        if (flushes) (void)fabric.flush();
         fabric.local(data)[1] = 3;
       });
     };
@@ -196,7 +196,7 @@ TEST(Freed, MemoryThatATransferMayStillReach) {
       const auto data = *team.window<int>({2}, "data");
       (void)team.lane([&](auto& fabric) {
         if (fabric.rank() == Rank{0}) fabric.put(data, Rank{1}, 0, data, 1, 1);
-        if (flushes) fabric.flush();
+        if (flushes) (void)fabric.flush();
       });
       if (flushes) (void)team.sync();
       (void)team.free(data);

@@ -84,7 +84,7 @@ Result<void> entry_and_rendezvous(Team& team) {
       fabric.local(windows.outbox)[0] = stamp(round, fabric.lane(), fabric.rank());
       for (std::uint32_t peer = 0; peer < fabric.size(); ++peer)
         fabric.put(windows.inbox, Rank{peer}, fabric.rank().value, windows.outbox, 0, 1);
-      fabric.flush();
+      (void)fabric.flush();
       return WaitStatus::ok;
     });
     if (!wrote) return wrote;

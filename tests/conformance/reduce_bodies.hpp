@@ -55,7 +55,7 @@ Result<void> reduce_by_hand(Team& team) {
         const Box box{0, at, 1, mine.end() - at < piece ? mine.end() - at : piece};
         auto all = fabric.template tile_like<Accumulator<T>>(tile);
         for (std::uint32_t rank = 0; rank < fabric.size(); ++rank) {
-          fabric.remote_load(tile, source, Rank{rank}, box);
+          (void)fabric.remote_load(tile, source, Rank{rank}, box);
           if (rank == 0)
             all.assign(tile);
           else

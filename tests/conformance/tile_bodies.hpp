@@ -113,7 +113,7 @@ Result<void> remote_load_shapes(Team& team) {
         fabric, made, barrier,
         [&](const Shape<T>& shape) {
           visit_tiles(shape.source, [&](Box box) {
-            fabric.remote_load(tile, shape.source, right_of(fabric), box);
+            (void)fabric.remote_load(tile, shape.source, right_of(fabric), box);
             fabric.store(tile, shape.target, box);
           });
         },
@@ -201,7 +201,7 @@ Result<void> ragged_loads_clear_the_rest(Team& team) {
       for (const int count : visits) checks.equal(count, 1, "the visits of an element");
       const Box box = clip(window, 4, 3, 4, 4);  // 2 x 3
       if (remote)
-        fabric.remote_load(tile, window, fabric.rank(), box);
+        (void)fabric.remote_load(tile, window, fabric.rank(), box);
       else
         fabric.load(tile, window, box);
       tile.each([&](std::int64_t row, std::int64_t col, std::int32_t& element) {

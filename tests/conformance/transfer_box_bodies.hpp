@@ -165,8 +165,8 @@ Result<void> put_regions_from_memory(Team& team) {
 template <class Team>
 Result<void> put_regions_async(Team& team) {
   return all_regions_pushed(team, [](auto& fabric, Ends ends, const Region& region, Way way) {
-    put_async<2, 4>(fabric, *make_transfer(ends.target, ends.source, region, way.chunks),
-                    right_of(fabric), way.path)
+    (void)put_async<2, 4>(fabric, *make_transfer(ends.target, ends.source, region, way.chunks),
+                          right_of(fabric), way.path)
         .complete(fabric);
   });
 }
@@ -219,7 +219,7 @@ void expect_others_untouched(F& fabric, Checks& checks, Ints target) {
     checks.equal<std::int32_t>(fabric.local(target)[i], 0, "an element beyond the field");
 }
 
-// move(fabric, ends, region, way) brings a region of the right neighbour's source.
+// move(checks, fabric, ends, region, way) brings a region of the right neighbour's source.
 template <class Team, class Move>
 Result<void> all_regions_pulled(Team& team, Move move) {
   const Ends ends = make_ends(team);
@@ -230,7 +230,7 @@ Result<void> all_regions_pulled(Team& team, Move move) {
     fill_source(fabric, ends.source);
     checks.ok(barrier.sync(fabric), "the barrier before");
     each_region([&](const Region& region, std::int64_t number) {
-      const auto seen = move(fabric, ends, region, way_of(number));
+      const auto seen = move(checks, fabric, ends, region, way_of(number));
       return check_field(checks, seen.data(), region, right_of(fabric));
     });
     expect_others_untouched(fabric, checks, ends.target);
@@ -241,34 +241,37 @@ Result<void> all_regions_pulled(Team& team, Move move) {
 
 template <class Team>
 Result<void> get_regions(Team& team) {
-  return all_regions_pulled(team, [](auto& fabric, Ends ends, const Region& region, Way way) {
-    poison_target(fabric, ends.target, field);
-    get<2, 4>(fabric, *make_transfer(ends.target, ends.source, region, way.chunks),
-              right_of(fabric), way.path);
-    return copy_of(fabric, ends.target, field);
-  });
+  return all_regions_pulled(
+      team, [](Checks& checks, auto& fabric, Ends ends, const Region& region, Way way) {
+        poison_target(fabric, ends.target, field);
+        const auto made = *make_transfer(ends.target, ends.source, region, way.chunks);
+        checks.ok(get<2, 4>(fabric, made, right_of(fabric), way.path), "get");
+        return copy_of(fabric, ends.target, field);
+      });
 }
 
 template <class Team>
 Result<void> get_regions_to_memory(Team& team) {
-  return all_regions_pulled(team, [](auto& fabric, Ends ends, const Region& region, Way way) {
-    std::vector<std::int32_t> memory(static_cast<std::size_t>(edge * edge), untouched);
-    const MemoryRef<std::int32_t> target{memory.data(), edge, edge};
-    get<2, 4>(fabric, *make_transfer(target, ends.source, region, way.chunks), right_of(fabric),
-              way.path);
-    return memory;
-  });
+  return all_regions_pulled(
+      team, [](Checks& checks, auto& fabric, Ends ends, const Region& region, Way way) {
+        std::vector<std::int32_t> memory(static_cast<std::size_t>(edge * edge), untouched);
+        const MemoryRef<std::int32_t> target{memory.data(), edge, edge};
+        const auto made = *make_transfer(target, ends.source, region, way.chunks);
+        checks.ok(get<2, 4>(fabric, made, right_of(fabric), way.path), "get");
+        return memory;
+      });
 }
 
 template <class Team>
 Result<void> get_regions_async(Team& team) {
-  return all_regions_pulled(team, [](auto& fabric, Ends ends, const Region& region, Way way) {
-    poison_target(fabric, ends.target, field);
-    get_async<2, 4>(fabric, *make_transfer(ends.target, ends.source, region, way.chunks),
-                    right_of(fabric), way.path)
-        .complete(fabric);
-    return copy_of(fabric, ends.target, field);
-  });
+  return all_regions_pulled(
+      team, [](Checks& checks, auto& fabric, Ends ends, const Region& region, Way way) {
+        poison_target(fabric, ends.target, field);
+        const auto made = *make_transfer(ends.target, ends.source, region, way.chunks);
+        checks.ok(get_async<2, 4>(fabric, made, right_of(fabric), way.path).complete(fabric),
+                  "get_async");
+        return copy_of(fabric, ends.target, field);
+      });
 }
 
 // Three lanes at once, each with rows of its own in one window.

@@ -77,7 +77,7 @@ void a_notify_carries_a_put_async(std::uint32_t threads, std::uint32_t rounds) {
         need(gpu::World::create({.devices = devices, .lanes = 1, .deadline = patience()}));
     const Run run = make_run(world);
     need(world.launch(carried_kernel<Coop>, {.lanes = 1, .threads = threads}, run, rounds));
-    need(world.sync());
+    need(world.synchronize());
     const std::uint32_t wrong = fetch(world, run.wrong, Rank{1})[0];
     expect(wrong == 0, "%s, %u threads: %u elements of %u rounds were late",
            text_of(devices).c_str(), threads, wrong, rounds);
@@ -135,12 +135,12 @@ void the_end_of_a_kernel_flushes() {
     for (run.round = 1; run.round <= 50; ++run.round) {
       need(world.launch(forgetful_kernel, lanes, run));
       need(world.launch(telling_kernel, one, run));
-      need(world.sync());
+      need(world.synchronize());
       for (std::uint32_t rank = 0; rank < 2; ++rank)
         place(world, run.to, Rank{rank}, std::vector<std::uint32_t>(elements, 0));
       need(world.launch(getting_kernel, one, run));
       need(world.launch(reading_kernel, one, run));
-      need(world.sync());
+      need(world.synchronize());
     }
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
       const std::uint32_t wrong = fetch(world, run.wrong, Rank{rank})[0];

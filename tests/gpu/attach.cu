@@ -150,7 +150,7 @@ void pad_and_cells() {
     }
   }
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    need(ranks[rank].world.sync());
+    need(ranks[rank].world.synchronize());
     check_verdict(ranks[rank].world, ranks[rank].exchange, 2 * 2 * 50 * steps, "attached");
   }
   std::vector<std::uint32_t> pad(pad_bytes / 4);

@@ -30,7 +30,7 @@ void exchange_at(const std::vector<int>& devices, const gpu::Shape& shape,
   for (std::uint32_t launch = 0; launch < 2; ++launch) {
     exchange.first_round = launch * rounds;
     need(world.launch(kernel, shape, barrier, exchange));
-    const Result<void> end = world.sync();
+    const Result<void> end = world.synchronize();
     expect(end.has_value(), "%s: %s", what.c_str(), end ? "" : to_string(end.error()).c_str());
     if (!end) return;
   }
@@ -86,7 +86,7 @@ void kinds_in_turn() {
     Exchange exchange = make_exchange(world, 3, 96, 400);
     exchange.skew_ns = 5'000;
     need(world.launch(kinds_kernel<gpu::Block<96>>, {.lanes = 3, .threads = 96}, kinds, exchange));
-    need(world.sync());
+    need(world.synchronize());
     check_verdict(world, exchange, 3 * 400, text_of(devices));
   }
 }
@@ -117,7 +117,7 @@ void scoped_everywhere(std::uint32_t threads, std::uint32_t participants) {
       const auto kernel =
           launch == 1 ? exchange_kernel<Coop, Barrier> : scoped_kernel<Coop, Barrier>;
       need(world.launch(kernel, {.lanes = 2, .threads = threads}, barrier, exchange));
-      need(world.sync());
+      need(world.synchronize());
     }
     check_verdict(world, exchange, std::uint64_t{3} * 2 * rounds, text_of(devices));
   }
@@ -132,7 +132,7 @@ void few_rounds(const std::vector<int>& devices) {
   const Exchange exchange = make_exchange(world, 2, 64, 10);
   need(world.launch(exchange_kernel<gpu::Block<>, Barrier>, {.lanes = 2, .threads = 64}, barrier,
                     exchange));
-  need(world.sync());
+  need(world.synchronize());
   check_verdict(world, exchange, 20, text_of(devices));
 }
 
@@ -177,7 +177,7 @@ void entry_after_a_launch() {
       need(world.launch(write_kernel, shape, exchange));
       need(world.launch(entry_kernel, shape, barrier, exchange));
     }
-    need(world.sync());
+    need(world.synchronize());
     check_verdict(world, exchange, 300, text_of(devices));
   }
 }
@@ -203,13 +203,13 @@ void through_the_wrap() {
     const CounterBarrier counter(world);
     Exchange exchange = make_exchange(world, 1, 32, 100);
     need(world.launch(set_epochs_kernel, {.lanes = 1, .threads = 1}, epoch, counter, 0xfffffff0U));
-    need(world.sync());  // all have set before any meets
+    need(world.synchronize());  // all have set before any meets
     need(world.launch(exchange_kernel<gpu::Warp, EpochBarrier>, {.lanes = 1, .threads = 32}, epoch,
                       exchange));
     exchange.first_round = 100;
     need(world.launch(exchange_kernel<gpu::Warp, CounterBarrier>, {.lanes = 1, .threads = 32},
                       counter, exchange));
-    need(world.sync());
+    need(world.synchronize());
     check_verdict(world, exchange, 200, text_of(devices));
   }
 }

@@ -94,7 +94,7 @@ void expect_takes(const char* what, gpu::World& world, const Call& call, std::ui
                   double deadlines) {
   const auto outcomes = need(world.window<Outcome>({1}));
   need(world.launch(late_kernel<Call>, {.lanes = 1, .threads = 1}, call, step_ns, outcomes));
-  const Result<void> end = world.sync();
+  const Result<void> end = world.synchronize();
   expect(!end && end.error().code == ErrorCode::expired, "%s: %s", what,
          end ? "no error" : to_string(end.error()).c_str());
   const Outcome first = fetch(world, outcomes, Rank{0})[0];
@@ -162,7 +162,7 @@ void run_apart(OnExpiry on_expiry, WaitStatus late, WaitStatus next) {
   const auto late_ns =
       static_cast<std::uint64_t>(std::chrono::nanoseconds(deadline).count()) * 3 / 2;
   need(world.launch(apart_kernel, {.lanes = 1, .threads = 32}, barrier, late_ns, outcomes));
-  const Result<void> end = world.sync();
+  const Result<void> end = world.synchronize();
   expect(!end && end.error().code == ErrorCode::expired && end.error().rank == Rank{1}, "%s",
          end ? "no error" : to_string(end.error()).c_str());
   const Outcome of[2] = {fetch(world, outcomes, Rank{0})[0], fetch(world, outcomes, Rank{1})[0]};
@@ -174,7 +174,7 @@ void run_apart(OnExpiry on_expiry, WaitStatus late, WaitStatus next) {
   need(world.reset());
   need(
       world.launch(apart_kernel, {.lanes = 1, .threads = 32}, barrier, std::uint64_t{0}, outcomes));
-  need(world.sync());
+  need(world.synchronize());
 }
 
 // Rank 0 finds rank 1's deposit, so its first call is right; no call after it is.
@@ -202,7 +202,7 @@ void an_abort_ends_a_loop_of_tests() {
   need(world.launch(test_kernel, {.lanes = 1, .threads = 1}, signals, outcomes));
   std::this_thread::sleep_for(milliseconds(30));
   world.abort("the test wants it");
-  const Result<void> end = world.sync();
+  const Result<void> end = world.synchronize();
   expect(!end && end.error().code == ErrorCode::aborted, "no error");
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     const std::uint32_t status = fetch(world, outcomes, Rank{rank})[0].status;

@@ -83,7 +83,7 @@ void on_every_placement(std::uint32_t lanes, Launch launch) {
                                                 .verify = true}));
     const Board board = make_board(world);
     launch(world, board);
-    const Result<void> end = world.sync();
+    const Result<void> end = world.synchronize();
     expect(end.has_value(), "%s: %s", text_of(devices).c_str(),
            end ? "" : to_string(end.error()).c_str());
     check_board(world, board, lanes, text_of(devices));

@@ -23,7 +23,7 @@ void expect_works(gpu::World& world, const std::string& what) {
   Exchange exchange = make_exchange(world, 2, 64, 20);
   need(world.launch(exchange_kernel<gpu::Block<64>, EpochBarrier>, {.lanes = 2, .threads = 64},
                     barrier, exchange));
-  need(world.sync());
+  need(world.synchronize());
   check_verdict(world, exchange, 40, what + ", afterwards");
 }
 
@@ -48,7 +48,7 @@ void deadline_of(std::uint32_t cell_writer_is_known) {
     const auto begin = std::chrono::steady_clock::now();
     need(world.launch(one_missing_kernel<Barrier>, {.lanes = 2, .threads = 64}, barrier, missing,
                       statuses));
-    const Result<void> end = world.sync();
+    const Result<void> end = world.synchronize();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     const std::string what = text_of(devices);
     expect(took.count() < 5, "%s: a deadline of 50 ms took %g s", what.c_str(), took.count());
@@ -91,7 +91,7 @@ void abort_from_the_host() {
            "%s: the wait ended by itself", text_of(devices).c_str());
     const auto begin = std::chrono::steady_clock::now();
     world.abort("the test wants it");
-    const Result<void> end = world.sync();
+    const Result<void> end = world.synchronize();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
     expect(took.count() < 0.1, "%s: the abort took %g s", text_of(devices).c_str(), took.count());
     expect(!end && end.error().code == ErrorCode::aborted &&
@@ -150,7 +150,7 @@ void mistakes() {
     const std::uint32_t threads = mistake == Mistake::few_threads ? 16 : 64;
     need(world.launch(mistake_kernel, {.lanes = 1, .threads = threads}, mistake, barrier, window,
                       statuses));
-    const Result<void> end = world.sync();
+    const Result<void> end = world.synchronize();
     if (mistake == Mistake::none) {
       expect(end.has_value(), "no mistake, but %s", end ? "" : to_string(end.error()).c_str());
       break;
@@ -184,7 +184,7 @@ void more_lanes_than_the_world_has() {
   const auto met = need(world.window<std::uint32_t>({1}));
   meet_kernel<gpu::Ranks::few><<<6, 64>>>(world.handle(0), barrier, met);
   expect(cudaDeviceSynchronize() == cudaSuccess, "the context is unusable");
-  const Result<void> end = world.sync();
+  const Result<void> end = world.synchronize();
   expect(!end && end.error().code == ErrorCode::invalid_argument &&
              end.error().what.find("more lanes") != std::string::npos,
          "3 lanes of 2: %s", end ? "no error" : to_string(end.error()).c_str());
@@ -202,13 +202,13 @@ void more_ranks_than_the_kernel_is_for() {
   const auto met = need(world.window<std::uint32_t>({1}));
   const gpu::Shape shape{.lanes = 1, .threads = 64};
   need(world.launch(meet_kernel<gpu::Ranks::few>, shape, barrier, met));
-  const Result<void> end = world.sync();
+  const Result<void> end = world.synchronize();
   expect(!end && end.error().code == ErrorCode::invalid_argument &&
              end.error().what.find("Ranks::many") != std::string::npos,
          "9 ranks: %s", end ? "no error" : to_string(end.error()).c_str());
   need(world.reset());
   need(world.launch(meet_kernel<gpu::Ranks::many>, shape, barrier, met));
-  need(world.sync());
+  need(world.synchronize());
   for (std::uint32_t rank = 0; rank < world.size(); ++rank)
     expect(fetch(world, met, Rank{rank})[0] == 1, "rank %u did not meet the others", rank);
 }

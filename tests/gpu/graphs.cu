@@ -75,7 +75,7 @@ void replay_of() {
         must(cudaSetDevice(world.device(group)), "turning to a GPU");
         must(cudaGraphLaunch(graphs[group].executable, world.stream(group)), "launching a graph");
       }
-    need(world.sync());
+    need(world.synchronize());
     check_verdict(world, exchange, std::uint64_t{replays} * 2 * 2 * 2, text_of(devices));
     for (const Graph& graph : graphs) destroy(graph);
   }
@@ -118,7 +118,7 @@ void two_streams() {
       must(cudaStreamSynchronize(second[group]), "waiting for the second stream");
       must(cudaStreamDestroy(second[group]), "destroying a stream");
     }
-    need(world.sync());
+    need(world.synchronize());
     for (const Exchange& exchange : exchanges)
       check_verdict(world, exchange, std::uint64_t{steps} * 3 * 2, text_of(devices));
   }

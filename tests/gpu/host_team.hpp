@@ -80,6 +80,8 @@ struct HostAllocation {
   std::uint64_t offset;
 };
 
+static_assert(FabricAll<HostFabric> && DirectFabricAll<HostFabric>);
+
 // One rank's view, with muster::Team's interface as far as the bodies use it.
 class HostTeam {
  public:
@@ -171,6 +173,8 @@ class HostTeam {
   std::uint32_t next_cell_ = 0;
   std::uint64_t next_byte_ = HostSite::cells * gpu::cell_bytes;
 };
+
+static_assert(SetUpAll<HostTeam>);
 
 // The body on `ranks` threads, each with a team of its own; the first error.
 inline Result<void> run_on_host(std::uint32_t ranks, bool verify,

@@ -76,12 +76,12 @@ __global__ void move_kernel(const __grid_constant__ gpu::Handle handle, WindowRe
   });
   tile.assign(sums);
   fabric.store(tile, MemoryRef<T>{fabric.local(window).data(), window.rows, window.cols}, box);
-  fabric.remote_load(tile, window, peer, box);
+  (void)fabric.remote_load(tile, window, peer, box);
   fabric.remote_store(tile, window, peer, box);
   fabric.remote_add(tile, window, peer, box);
   fabric.put(window, peer, 0, window, 1, window.size() - 1);
   fabric.get_async(window, 1, window, peer, 0, window.size() - 1);
-  fabric.flush();
+  (void)fabric.flush();
   fabric.put_signal(window, peer, 0, window, 0, 1, signals[0], 1, NotifyOp::add);
   const AnyStatus any = fabric.wait_any(conditions, 2);
   const std::uint32_t which = fabric.broadcast(any.index);

@@ -228,7 +228,7 @@ void through_the_wrap(std::uint32_t lanes) {
     const Stamps stamps = make_stamps(world, false);
     const gpu::Shape one{.lanes = lanes, .threads = 1};
     need(world.launch(move_epochs_kernel<Barrier>, one, barrier));
-    need(world.sync());  // all have moved before any meets
+    need(world.synchronize());  // all have moved before any meets
     need(world.launch(shared_kernel<Barrier, Form::sync>, {.lanes = lanes, .threads = threads},
                       board, barrier, stamps, 0U));
     need(world.launch(past_the_wrap_kernel<Barrier>, one, board, barrier));

@@ -49,7 +49,7 @@ __device__ void send(F& fabric, const Mailboxes& mail, std::uint32_t round) {
     for (std::int64_t at = 0; at < message; at += 100)
       fabric.put_async(mail.inbox, right, at, mail.outbox, at,
                        message - at < 100 ? message - at : 100);
-    fabric.flush();
+    (void)fabric.flush();
   }
   if constexpr (way == Way::direct_stores)
     for_each_index(fabric, message, [&](std::int64_t i) {
@@ -63,12 +63,12 @@ template <Way way, class F>
 __device__ void receive(F& fabric, const Mailboxes& mail) {
   const Rank left = left_of(fabric);
   if constexpr (way == Way::store_notify_get)
-    fabric.get(mail.inbox, 0, mail.outbox, left, 0, message);
+    (void)fabric.get(mail.inbox, 0, mail.outbox, left, 0, message);
   if constexpr (way == Way::async_gets) {
     for (std::int64_t at = 0; at < message; at += 100)
       fabric.get_async(mail.inbox, at, mail.outbox, left, at,
                        message - at < 100 ? message - at : 100);
-    fabric.flush();
+    (void)fabric.flush();
   }
 }
 
@@ -137,7 +137,7 @@ __global__ void relay_kernel(const __grid_constant__ gpu::Handle handle, Board b
       fabric.local(mail.outbox)[i] = static_cast<std::int32_t>(element_of(Rank{0}, round, i));
     });
     fabric.put(mail.inbox, last, 0, mail.outbox, 0, message);
-    fabric.flush();
+    (void)fabric.flush();
   } else {
     WaitStatus status = WaitStatus::ok;
     if (fabric.thread() == 0) status = fabric.wait(mail.signals[0], Compare::ge, round);
@@ -164,7 +164,7 @@ void relay() {
     const gpu::Shape shape{.lanes = 1, .threads = 64};
     for (std::uint32_t round = 1; round <= launches; ++round) {
       need(world.launch(relay_kernel, shape, board, mail, round));
-      need(world.sync());  // all have read before rank 0 writes again
+      need(world.synchronize());  // all have read before rank 0 writes again
     }
   });
 }

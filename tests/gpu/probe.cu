@@ -39,7 +39,7 @@ bool run_at_once(bool cooperative) {
   need(world.launch_on(0, world.stream(0), wait_kernel, shape, signals[0], statuses));
   need(world.launch_on(0, second, set_kernel, shape, signals[0]));
   must(cudaStreamSynchronize(second), "waiting");
-  (void)world.sync();
+  (void)world.synchronize();
   must(cudaStreamDestroy(second), "destroying a stream");
   return fetch(world, statuses, Rank{0})[0] == static_cast<std::uint32_t>(WaitStatus::ok);
 }

@@ -81,7 +81,7 @@ void exchange_once(gpu::World& world, std::uint32_t first_round) {
   need(world.launch(exchange_kernel<gpu::Block<64>, EpochBarrier>, shape, epoch, exchange));
   exchange.first_round += 300;
   need(world.launch(exchange_kernel<gpu::Block<64>, FlipBarrier>, shape, flip, exchange));
-  need(world.sync());
+  need(world.synchronize());
   check_verdict(world, exchange, 2 * 3 * 300, "processes");
 }
 
@@ -105,7 +105,7 @@ void abort_body(const gpu::Bootstrap& bootstrap, const std::vector<int>& devices
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     world.abort("process 0 will not come");
   }
-  const Result<void> end = world.sync();
+  const Result<void> end = world.synchronize();
   expect(!end && end.error().code == ErrorCode::aborted, "%s",
          end ? "no error" : to_string(end.error()).c_str());
   need(world.reset());

@@ -19,7 +19,7 @@ extern "C" __global__ void put_kernel(const __grid_constant__ gpu::Handle handle
 extern "C" __global__ void get_kernel(const __grid_constant__ gpu::Handle handle, Get transfer,
                                       Rank peer) {
   gpu::Fabric<gpu::Block<256>> fabric(handle);
-  get(fabric, transfer, peer);
+  (void)get(fabric, transfer, peer);
 }
 
 extern "C" __global__ void staged_put_kernel(const __grid_constant__ gpu::Handle handle,
@@ -31,5 +31,5 @@ extern "C" __global__ void staged_put_kernel(const __grid_constant__ gpu::Handle
 extern "C" __global__ void staged_get_kernel(const __grid_constant__ gpu::Handle handle,
                                              Get transfer, Rank peer) {
   gpu::Fabric<gpu::Block<256>> fabric(handle);
-  get<8, 128>(fabric, transfer, peer, Path::staged);
+  (void)get<8, 128>(fabric, transfer, peer, Path::staged);
 }

@@ -109,7 +109,7 @@ void reduce_once(std::uint32_t threads, ReduceOp op, Op one, std::int64_t shift)
   place(world, data.a, Rank{0}, a);
   place(world, data.b, Rank{0}, b);
   need(world.launch(reduce_kernel<T, Coop>, {.lanes = 1, .threads = threads}, data, op, shift));
-  need(world.sync());
+  need(world.synchronize());
   std::vector<T> reduced;
   std::vector<Accumulator<T>> widened;
   std::vector<T> rounded;

@@ -16,14 +16,14 @@ void expect_works(gpu::World& world, const std::string& what) {
   Exchange exchange = make_exchange(world, 2, 64, 20);
   need(world.launch(exchange_kernel<gpu::Block<64>, EpochBarrier>, {.lanes = 2, .threads = 64},
                     barrier, exchange));
-  need(world.sync());
+  need(world.synchronize());
   check_verdict(world, exchange, 40, what + ", afterwards");
 }
 
 // The error names all words; then the world works again.
 void expect_refused(gpu::World& world, const std::string& what,
                     const std::vector<std::string>& words) {
-  const Result<void> end = world.sync();
+  const Result<void> end = world.synchronize();
   expect(!end && end.error().code == ErrorCode::invalid_argument, "%s: %s", what.c_str(),
          end ? "no error" : to_string(end.error()).c_str());
   if (end) return;
@@ -61,7 +61,7 @@ void expect_threads(const std::string& what, Coop coop, std::uint32_t threads, b
     expect_refused(world, what, words);
     return;
   }
-  need(world.sync());
+  need(world.synchronize());
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     const std::vector<float> found = fetch(world, to, Rank{rank});
     for (std::size_t i = 0; i < found.size(); ++i)

@@ -37,7 +37,7 @@ __global__ void work_kernel(const __grid_constant__ gpu::Handle handle, EpochBar
   put(fabric, put_one, right, work.path);
   auto get_one = work.get;
   get_one.to.data = fabric.local(work.plain).data();
-  get(fabric, get_one, right, work.path);
+  (void)get(fabric, get_one, right, work.path);
   const auto extents = fabric.local(work.extents);
   const auto vary =
       work.vary.sized(static_cast<std::int64_t>(extents[0]), static_cast<std::int64_t>(extents[1]));
@@ -104,7 +104,7 @@ void regions(const std::vector<int>& devices, std::uint32_t threads, Path path,
                   extents,
                   path};
   need(world.launch(work_kernel<Coop>, {.lanes = 1, .threads = threads}, barrier, work));
-  need(world.sync());
+  need(world.synchronize());
 
   const std::string what = text_of(devices) + ", lanes of " + std::to_string(threads);
   const auto room = [](float wish, std::int64_t most) {

@@ -239,7 +239,7 @@ struct Pair {
 std::uint32_t value_of(Site& site, Signal signal, std::uint32_t rank) {
   const auto to = need(site.world->window<std::uint32_t>({1}));
   need(site.world->launch(read_kernel, {.lanes = 1, .threads = 1}, signal, to));
-  need(site.world->sync());
+  need(site.world->synchronize());
   const std::uint32_t value = fetch(*site.world, to, Rank{rank})[0];
   need(site.world->free(to));
   return value;
@@ -304,7 +304,7 @@ void against_kernels() {
                ? world.wait_on(Rank{0}, world.stream(0), cells[1], Compare::ge, round)
                : world.wait_on(Rank{0}, world.stream(0), cells[1], Compare::gt, round - 1));
     }
-    need(world.sync());
+    need(world.synchronize());
     expect(value_of(site, cells[1], 0) == plain_rounds, "%s: the last answer", site.what.c_str());
     alarm(0);
   }
@@ -330,7 +330,7 @@ void busy_multiprocessors() {
   all_at_once_kernel<<<static_cast<unsigned>(processors * each), 1024, 0, world.stream(0)>>>(
       world.address(arrived, Rank{0}));
   must(cudaGetLastError(), "launching as many blocks as fit");
-  need(world.sync());
+  need(world.synchronize());
   expect(cudaStreamQuery(waiting) == cudaErrorNotReady, "the wait ended before its signal");
   (void)cudaGetLastError();
   need(world.notify_on(Rank{0}, world.stream(0), cells[0], Rank{0}, 3));
@@ -377,7 +377,7 @@ void refusals() {
   gpu::StreamLane lane(world, Rank{0}, stream);
   lane.notify(cells[0], Rank{1}, 1, NotifyOp::add);
   refused(lane.result(), "add");
-  need(world.sync());
+  need(world.synchronize());
 }
 
 }  // namespace

@@ -47,17 +47,17 @@ __global__ void run_kernel(const __grid_constant__ gpu::Handle handle, EpochBarr
     case Way::put: fabric.put(target, right, run.to, source, run.from, run.count); break;
     case Way::put_async:
       fabric.put_async(target, right, run.to, source, run.from, run.count);
-      fabric.flush();
+      (void)fabric.flush();
       break;
     case Way::put_signal:
       fabric.put_signal(target, right, run.to, source, run.from, run.count, signals[0], step,
                         NotifyOp::set);
       if (fabric.thread() == 0) status = fabric.wait(signals[0], Compare::ge, step);
       break;
-    case Way::get: fabric.get(target, run.to, source, right, run.from, run.count); break;
+    case Way::get: (void)fabric.get(target, run.to, source, right, run.from, run.count); break;
     case Way::get_async:
       fabric.get_async(target, run.to, source, right, run.from, run.count);
-      fabric.flush();
+      (void)fabric.flush();
       break;
   }
   (void)fabric.converge(status);
@@ -104,7 +104,7 @@ void runs_of(std::uint32_t threads, std::int64_t size) {
       for (std::uint32_t r = 0; r < world.size(); ++r) place(world, target, Rank{r}, poison);
       need(world.launch(run_kernel<Coop>, {.lanes = 1, .threads = threads}, barrier, signals,
                         target, source, run, way, ++step));
-      need(world.sync());
+      need(world.synchronize());
       for (std::uint32_t r = 0; r < world.size(); ++r) {
         const bool gets = way == Way::get || way == Way::get_async;
         const std::uint32_t from = (r + (gets ? 1 : world.size() - 1)) % world.size();
@@ -142,7 +142,7 @@ __global__ void tile_kernel(const __grid_constant__ gpu::Handle handle, EpochBar
       fabric.remote_store(tile, windows.pushed, right, box);
       for (std::uint32_t r = 0; r < fabric.size(); ++r)
         fabric.remote_add(tile, windows.sums, Rank{r}, box);
-      fabric.remote_load(tile, windows.source, right, box);
+      (void)fabric.remote_load(tile, windows.source, right, box);
       fabric.store(tile, windows.pulled, box);
     }
   }
@@ -208,7 +208,7 @@ void tile_shape(const TileCase<T>& one, EpochBarrier barrier, std::uint32_t thre
                                one.view(2, offset, rows, cols), one.view(3, offset, rows, cols)};
   need(one.world.launch(tile_kernel<T, tile_rows, tile_cols, Coop>,
                         {.lanes = 1, .threads = threads}, barrier, windows));
-  need(one.world.sync());
+  need(one.world.synchronize());
   for (std::uint32_t r = 0; r < ranks; ++r) {
     std::vector<double> pushed = before[1][r];
     std::vector<double> pulled = before[2][r];
@@ -298,7 +298,7 @@ void packets(std::uint32_t threads) {
     for (int launch = 0; launch < 2; ++launch)
       need(world.launch(packet_kernel<T, R, C, Coop>, {.lanes = 3, .threads = threads}, exchange,
                         200U, wrong));
-    need(world.sync());
+    need(world.synchronize());
     for (std::uint32_t r = 0; r < world.size(); ++r) {
       const auto found = fetch(world, wrong, Rank{r});
       expect(found[0] == 0 && found[1] == 0, "%s, rank %u: %u wrong elements, %u failed calls",
@@ -324,7 +324,7 @@ void packet_count_comes_round() {
     need(world.launch(kernel, shape, exchange, 3U, wrong));
     need(world.launch(count_kernel, shape, exchange.counts(), ~0U - 4));
     need(world.launch(kernel, shape, exchange, 20U, wrong));
-    need(world.sync());
+    need(world.synchronize());
     for (std::uint32_t r = 0; r < world.size(); ++r) {
       const auto found = fetch(world, wrong, Rank{r});
       expect(found[0] == 0 && found[1] == 0, "%s, rank %u: %u wrong elements, %u failed calls",

@@ -59,7 +59,7 @@ __global__ void work_kernel(const __grid_constant__ gpu::Handle handle, EpochBar
         const Box box = clip(work.source, row, col, 8, 24);
         fabric.load(tile, work.source, box);
         fabric.remote_store(tile, work.pushed, right, box);
-        fabric.remote_load(tile, work.source, left, box);
+        (void)fabric.remote_load(tile, work.source, left, box);
         fabric.store(tile, work.pulled, box);
       }
   }
@@ -205,7 +205,7 @@ void move_once(const std::vector<int>& devices, std::uint32_t threads, const Chu
   Values<T> before[6];
   for (int i = 0; i < 6; ++i) before[i] = fill(world, window[i]);
   need(world.launch(work_kernel<T, Coop>, {.lanes = lanes, .threads = threads}, barrier, work));
-  need(world.sync());
+  need(world.synchronize());
 
   const std::string what = text_of(devices) + ", lanes of " + std::to_string(threads);
   const std::uint32_t left = world.size() - 1;  // as seen from the rank itself

@@ -325,6 +325,25 @@ TEST(GpuFree, ProcessesFreeTogether) {
   });
 }
 
+TEST(GpuWorld, SyncIsABarrierOfTheProcesses) {
+  in_two_processes([](gpu::World& world, std::uint32_t me) {
+    const auto window = world.window<std::uint32_t>({1}).value();
+    for (std::uint32_t round = 1; round < 10; ++round) {
+      *world.address(window, Rank{1 - me}) = round;
+      ASSERT_TRUE(world.sync().has_value());
+      EXPECT_EQ(*world.address(window, Rank{me}), round);
+      ASSERT_TRUE(world.sync().has_value());
+    }
+  });
+  fake_machine() = {};
+  std::vector<std::uint32_t> memory(4096);
+  void* const base = memory.data();
+  gpu::World attached =
+      gpu::World::attach({.rank = Rank{0}, .memory = {{{base, base}, 8192}}}).value();
+  EXPECT_TRUE(attached.synchronize().has_value());
+  expect_refused(attached.sync(), "cannot exchange anything", ErrorCode::unavailable);
+}
+
 TEST(GpuFree, ProcessesThatDifferAreToldSo) {
   in_two_processes([](gpu::World& world, std::uint32_t me) {
     const auto first = world.window<int>({4}).value();

@@ -13,12 +13,8 @@ MOST = 400
 SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".c", ".h", ".py", ".sh", ".cmake"}
 
 LONG = {
-    "include/muster/fabric.hpp",
-    "include/muster/fabric/gpu/fabric.cuh",
-    "include/muster/fabric/host.hpp",
     "tests/conformance/failure_report_test.cpp",
     "tests/gpu/world_test.cpp",
-    "tests/support/counting_fabric.hpp",
 }
 
 

@@ -16,6 +16,7 @@ LAYERS = [
     (r"include/muster/(types|half|reduce)\.hpp", "types"),
     (r"include/muster/result\.hpp", "result"),
     (r"include/muster/(expect|fabric|hints)\.hpp", "fabric"),
+    (r"include/muster/fabric/(call|refinements|set_up)\.hpp", "fabric"),
     (r"include/muster/transfer(\.hpp|/.*)", "transfer"),
     (r"include/muster/barrier(\.hpp|/.*)", "barrier"),
     (r"include/muster/(collective|handoff|packet)(\.hpp|/.*)", "collective"),

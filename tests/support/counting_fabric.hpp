@@ -11,16 +11,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "muster/fabric.hpp"
-#include "muster/reduce.hpp"
-#include "muster/result.hpp"
 #include "muster/types.hpp"
+#include "support/counting_team.hpp"
+#include "support/plain_tile.hpp"
 
 namespace muster::testing {
 
@@ -34,6 +31,7 @@ enum class Op : std::uint8_t {
   hand,
   take,
   flush,
+  complete,
   counter,
   set_counter,
   local_transfer,   // load, store
@@ -54,64 +52,6 @@ struct Event {
   Scope scope = Scope::system;
   std::int64_t bytes = 0;
   const void* tile = nullptr;  // which tile, where one takes part
-};
-
-template <class T>
-class PlainView {
- public:
-  PlainView(T* first, std::int64_t size) : first_(first), size_(size) {}
-  [[nodiscard]] T& operator[](std::int64_t index) const { return first_[index]; }
-  [[nodiscard]] std::int64_t size() const { return size_; }
-
- private:
-  T* first_;
-  std::int64_t size_;
-};
-
-template <class T, std::int64_t Rows, std::int64_t Cols>
-class PlainTile : public muster::detail::TileArithmetic<PlainTile<T, Rows, Cols>> {
- public:
-  using value_type = T;
-  static constexpr std::int64_t rows = Rows;
-  static constexpr std::int64_t cols = Cols;
-  static constexpr std::int64_t most_per_thread = Rows * Cols;
-  static constexpr int group_size = static_cast<int>(Cols);
-
-  PlainTile() : elements_(static_cast<std::size_t>(Rows * Cols)) {}
-
-  template <class Visit>
-  void each(Visit&& visit) {
-    for (std::int64_t row = 0; row < Rows; ++row)
-      for (std::int64_t col = 0; col < Cols; ++col) visit(row, col, at(row, col));
-  }
-  template <class Visit>
-  void each_group(Visit&& visit) {
-    for (std::int64_t row = 0; row < Rows; ++row)
-      visit(row, std::int64_t{0}, Group<T, group_size>(&at(row, 0)));
-  }
-  template <class U, class Visit>
-  void zip(const PlainTile<U, Rows, Cols>& other, Visit&& visit) {
-    for (std::size_t i = 0; i < elements_.size(); ++i) visit(elements_[i], other.elements_[i]);
-  }
-  [[nodiscard]] T& at(std::int64_t row, std::int64_t col) {
-    return elements_[static_cast<std::size_t>(row * Cols + col)];
-  }
-  [[nodiscard]] const void* id() const { return elements_.data(); }
-  void clear() { std::fill(elements_.begin(), elements_.end(), T{}); }
-
- private:
-  template <class U, std::int64_t Rows2, std::int64_t Cols2>
-  friend class PlainTile;
-  friend muster::detail::TileArithmetic<PlainTile>;
-
-  template <class Other, class Op>
-  static constexpr bool packs = false;
-  template <class U, class Next>
-  void update(const PlainTile<U, Rows, Cols>& other, Next next) {
-    zip(other, [&](T& mine, U theirs) { mine = next(mine, theirs); });
-  }
-
-  std::vector<T> elements_;
 };
 
 class CountingFabric {
@@ -148,6 +88,8 @@ class CountingFabric {
   void forget() { log_.clear(); }
   // From now on each wait (and hand and take) ends with this status.
   void end_waits_with(WaitStatus status) { outcome_ = status; }
+  // From now on the lane has this status: a transfer has failed, say.
+  void become(WaitStatus status) { status_ = status; }
 
   // ---- identity and meeting
   [[nodiscard]] Rank rank() const { return rank_; }
@@ -158,7 +100,9 @@ class CountingFabric {
   [[nodiscard]] std::uint32_t threads() const { return 1; }
   [[nodiscard]] Profile profile() const { return profile_; }
   void converge() { log_.push_back({.op = Op::converge}); }
-  WaitStatus converge(WaitStatus status) { return converge(), status; }
+  WaitStatus converge(WaitStatus status) { return converge(), worst(status, status_); }
+  [[nodiscard]] WaitStatus status() const { return status_; }
+  void progress() {}
   template <class T>
   T broadcast(T value) {
     return converge(), value;
@@ -253,9 +197,10 @@ class CountingFabric {
         memory.data[memory.at(box.row + row, box.col + col)] = tile.at(row, col);
   }
   template <class Tile, class T>
-  void remote_load(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
+  WaitStatus remote_load(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
     record(Op::remote_transfer, peer, box.rows * box.cols, sizeof(T), tile.id());
     fill(tile, window, peer, box);
+    return status_;
   }
   template <class Tile, class T>
   void remote_store(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
@@ -268,7 +213,11 @@ class CountingFabric {
     drain(tile, window, peer, box, [](T& to, T value) { to = static_cast<T>(to + value); });
   }
 
-  // ---- transfers
+  // ---- transfers. A request is the number of the asynchronous transfer, from 1 on.
+  struct Request {
+    std::uint32_t number = 0;
+  };
+
   template <class T>
   void put(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from, std::int64_t from_at,
            std::int64_t count) {
@@ -277,21 +226,24 @@ class CountingFabric {
       address(to, peer)[to_at + i] = local(from)[from_at + i];
   }
   template <class T>
-  void get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer, std::int64_t from_at,
-           std::int64_t count) {
+  WaitStatus get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
+                 std::int64_t from_at, std::int64_t count) {
     record(Op::remote_transfer, peer, count, sizeof(T));
     for (std::int64_t i = 0; i < count; ++i)
       local(to)[to_at + i] = address(from, peer)[from_at + i];
+    return status_;
   }
   template <class T>
-  void put_async(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
-                 std::int64_t from_at, std::int64_t count) {
+  Request put_async(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
+                    std::int64_t from_at, std::int64_t count) {
     put(to, peer, to_at, from, from_at, count);
+    return {++requests_};
   }
   template <class T>
-  void get_async(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
-                 std::int64_t from_at, std::int64_t count) {
-    get(to, to_at, from, peer, from_at, count);
+  Request get_async(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
+                    std::int64_t from_at, std::int64_t count) {
+    (void)get(to, to_at, from, peer, from_at, count);  // the lane has it: complete tells
+    return {++requests_};
   }
   template <class T>
   void put_signal(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
@@ -300,7 +252,18 @@ class CountingFabric {
     put(to, peer, to_at, from, from_at, count);
     notify(signal, peer, value, op);
   }
-  void flush() { log_.push_back({.op = Op::flush}); }
+  WaitStatus complete(Request request) {
+    log_.push_back({.op = Op::complete, .value = request.number});
+    return status_;
+  }
+  WaitStatus flush(Rank peer) {
+    log_.push_back({.op = Op::flush, .peer = peer});
+    return status_;
+  }
+  WaitStatus flush() {
+    log_.push_back({.op = Op::flush});
+    return status_;
+  }
 
   // ---- packets: recorded, and delivered nowhere; waits succeed at once
   template <class T, std::int64_t Rows, std::int64_t Cols>
@@ -352,52 +315,16 @@ class CountingFabric {
   std::uint32_t lanes_;
   Lane lane_;
   WaitStatus outcome_ = WaitStatus::ok;
+  WaitStatus status_ = WaitStatus::ok;
+  std::uint32_t requests_ = 0;
   std::vector<std::byte> memory_;  // `bytes` for each rank
   std::array<std::uint32_t, cells> cells_{};
   std::array<std::uint32_t, cells> counters_{};
   std::vector<Event> log_;
 };
 
-static_assert(DirectFabric<CountingFabric>);
+static_assert(FabricAll<CountingFabric> && DirectFabricAll<CountingFabric>);
 static_assert(HandoffFabric<CountingFabric>);
-static_assert(PacketFabric<CountingFabric> && TilingAll<CountingFabric>);
-
-// The set-up side of it: enough to make barriers and windows from.
-class CountingTeam {
- public:
-  explicit CountingTeam(std::uint32_t ranks, std::uint32_t lanes = 1)
-      : ranks_(ranks), lanes_(lanes) {}
-
-  Result<Rows> rows() {
-    const Rows rows{Signal{0, next_cell_}, Counter{0, next_counter_}, lanes_, ranks_};
-    next_cell_ += lanes_ * ranks_;
-    next_counter_ += lanes_ * Rows::counters_of_lane;
-    return rows;
-  }
-  Result<Signals> signals(std::uint32_t count) {
-    const Signals signals{Signal{0, next_cell_}, count};
-    next_cell_ += count;
-    return signals;
-  }
-  template <class T>
-  Result<WindowRef<T>> window(std::initializer_list<std::int64_t> extents) {
-    WindowRef<T> window{.offset = next_byte_, .rows = 1, .cols = 1};
-    for (const std::int64_t extent : extents) {
-      window.rows *= window.cols;
-      window.cols = extent;
-    }
-    next_byte_ += (static_cast<std::uint64_t>(window.size()) * sizeof(T) + 63) / 64 * 64;
-    return window;
-  }
-
- private:
-  std::uint32_t ranks_;
-  std::uint32_t lanes_;
-  std::uint32_t next_cell_ = 0;
-  std::uint32_t next_counter_ = 0;
-  std::uint64_t next_byte_ = 0;
-};
-
-static_assert(SetUp<CountingTeam>);
+static_assert(PacketFabricAll<CountingFabric>);
 
 }  // namespace muster::testing

@@ -60,7 +60,7 @@ TEST(CountingFabric, TransfersReachTheMemoryThatStandsForThePeer) {
   fabric.put(window, Rank{1}, 0, window, 0, 6);
 
   auto tile = fabric.tile<int, 2, 2>();
-  fabric.remote_load(tile, window, Rank{1}, clip(window, 0, 2, 2, 2));
+  (void)fabric.remote_load(tile, window, Rank{1}, clip(window, 0, 2, 2, 2));
   std::vector<int> seen;
   tile.each([&](std::int64_t, std::int64_t, int& element) { seen.push_back(element); });
   EXPECT_EQ(seen, (std::vector<int>{3, 0, 6, 0}));

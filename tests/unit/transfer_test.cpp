@@ -126,7 +126,8 @@ TEST(Transfer, AContiguousChunkIsOneRun) {
   put(fabric, *make_transfer(small, small, Chunks{.chunk_rows = 4}), Rank{1});
   EXPECT_EQ(sizes(moves(fabric, Op::remote_transfer)), (Counts{40, 20}));
   fabric.forget();
-  get(fabric, *make_transfer(small, small, {.rows = 1, .cols = 7}, {.chunk_cols = 3}), Rank{1});
+  const auto row = *make_transfer(small, small, {.rows = 1, .cols = 7}, {.chunk_cols = 3});
+  EXPECT_EQ(get(fabric, row, Rank{1}), WaitStatus::ok);
   EXPECT_EQ(sizes(moves(fabric, Op::remote_transfer)), (Counts{3, 3, 1}));
 }
 
@@ -137,7 +138,7 @@ TEST(Transfer, ARectangleIsARunForEachRow) {
   put(fabric, one, Rank{1});
   EXPECT_EQ(sizes(moves(fabric, Op::remote_transfer)), (Counts{4, 4, 1, 1, 4, 1}));
   fabric.forget();
-  get(fabric, one, Rank{1});
+  EXPECT_EQ(get(fabric, one, Rank{1}), WaitStatus::ok);
   EXPECT_EQ(sizes(moves(fabric, Op::remote_transfer)), (Counts{4, 4, 1, 1, 4, 1}));
 }
 
@@ -150,7 +151,7 @@ TEST(Transfer, StagedChunksPassThroughOneTile) {
     if (is_put)
       put(fabric, one, Rank{1}, Path::staged);
     else
-      get(fabric, one, Rank{1}, Path::staged);
+      EXPECT_EQ(get(fabric, one, Rank{1}, Path::staged), WaitStatus::ok);
     EXPECT_EQ(sizes(moves(fabric, Op::remote_transfer)), (Counts{8, 2, 4, 1}));
     EXPECT_EQ(sizes(moves(fabric, Op::local_transfer)), (Counts{8, 2, 4, 1}));
     std::set<const void*> tiles;
@@ -194,21 +195,26 @@ TEST(Transfer, PipelinedChunksAlternateBetweenTwoTiles) {
 }
 
 // Without tiles a pipelined transfer keeps at most two chunks in flight.
-TEST(Transfer, PipelinedRunsFlushBehindEverySecondChunk) {
+TEST(Transfer, PipelinedRunsCompleteTheChunkBeforeTheLast) {
   for (const std::int64_t chunk_rows : {1, 2, 5}) {
     CountingFabric fabric(2, Rank{0});
     put(fabric,
         *make_transfer(small, small,
                        Chunks{.chunk_rows = chunk_rows, .chunk_cols = 10, .pipeline = true}),
         Rank{1});
-    int in_flight = 0;
+    std::uint32_t begun = 0;
+    std::uint32_t complete = 0;  // the number of the last request that is
     for (const Event& event : fabric.log()) {
       if (event.op == Op::remote_transfer) {
-        EXPECT_LE(++in_flight, 2);
+        EXPECT_LE(++begun - complete, 2U);
       }
-      if (event.op == Op::flush) in_flight = 0;
+      if (event.op == Op::complete) {
+        EXPECT_EQ(event.value, complete + 1) << "the one before the last, but for the last";
+        complete = event.value;
+      }
     }
-    EXPECT_EQ(in_flight, 0) << "a put is complete on return";
+    EXPECT_EQ(complete, begun) << "a put is complete on return";
+    EXPECT_EQ(fabric.count(Op::flush), 0);
   }
 }
 
@@ -243,14 +249,17 @@ TEST(Transfer, AsyncIsCompleteAtItsHandle) {
   Pending first = put_async(fabric, *make_transfer(small, small), Rank{1});
   Pending second = get_async(fabric, *make_transfer(small, small), Rank{1});
   EXPECT_FALSE(first.is_complete());
-  EXPECT_EQ(fabric.count(Op::flush), 0);
-  second.complete(fabric);
+  EXPECT_EQ(fabric.count(Op::complete), 0);
+  EXPECT_EQ(second.complete(fabric), WaitStatus::ok);
   EXPECT_TRUE(second.is_complete());
-  EXPECT_EQ(fabric.count(Op::flush), 1);
-  second.complete(fabric);
-  EXPECT_EQ(fabric.count(Op::flush), 1);
-  first.complete(fabric);
-  EXPECT_EQ(fabric.count(Op::flush), 2) << "a handle does not know of the others";
+  EXPECT_EQ(fabric.count(Op::complete), 1);
+  EXPECT_EQ(fabric.log().back().value, 2) << "its own request";
+  EXPECT_EQ(second.complete(fabric), WaitStatus::ok);
+  EXPECT_EQ(fabric.count(Op::complete), 1);
+  fabric.become(WaitStatus::peer_lost);
+  EXPECT_EQ(first.complete(fabric), WaitStatus::peer_lost);
+  EXPECT_EQ(fabric.count(Op::complete), 2) << "a handle does not know of the others";
+  EXPECT_EQ(fabric.count(Op::flush), 0);
 }
 
 }  // namespace

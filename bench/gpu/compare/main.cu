@@ -64,7 +64,7 @@ void loop(Site& site, const std::string& name, Launch launch) {
   std::uint32_t calls = 200;
   for (int run = -1; run < runs; ++run) {
     need(launch(calls));
-    need(site.world.sync());
+    need(site.world.synchronize());
     std::uint64_t took = 0;
     must(cudaMemcpy(&took, site.world.address(site.nanoseconds, Rank{0}), sizeof(took),
                     cudaMemcpyDeviceToHost),
@@ -99,7 +99,7 @@ void graph(Site& site, const std::string& name, Launch launch) {
     for (int replay = 0; replay < replays; ++replay)
       must(cudaGraphLaunch(ready, stream), "launching a graph");
     must(cudaEventRecord(end, stream), "stopping a timer");
-    need(site.world.sync());
+    need(site.world.synchronize());
     float milliseconds = 0;
     must(cudaEventElapsedTime(&milliseconds, begin, end), "reading a timer");
     if (run >= 0) times.push_back(1e6 * milliseconds / (nodes * replays));

@@ -70,7 +70,8 @@ class CounterBarrier : public Counting<CounterBarrier, std::uint32_t, AfterFailu
     sum += fabric.size() - 1;
     fabric.converge();  // all threads have read the sum; the notifying ones speak for all
     // What earlier launches sent, their end has flushed: a relaxed notify speaks for no more.
-    if (fabric.profile() < Profile::direct && use.notify == Order::release) fabric.flush();
+    // A flush that fails fails the lane: its deposits are lost, and its waits tell.
+    if (fabric.profile() < Profile::direct && use.notify == Order::release) (void)fabric.flush();
     for_each_peer(fabric, [&](Rank peer) {
       // Pairs with the peer's wait below.
       fabric.notify(shared(fabric), peer, 1, NotifyOp::add, use.notify);

@@ -70,7 +70,8 @@ class DisseminationBarrier : public Counting<DisseminationBarrier, Epoch, AfterF
     epoch = epoch.next();
     fabric.converge();  // all threads have read the epoch; the notifying one speaks for all
     // What earlier launches sent, their end has flushed: a relaxed notify speaks for no more.
-    if (fabric.profile() < Profile::direct && use.notify == Order::release) fabric.flush();
+    // A flush that fails fails the lane: its deposits are lost, and its waits tell.
+    if (fabric.profile() < Profile::direct && use.notify == Order::release) (void)fabric.flush();
     if (fabric.thread() == 0 && fabric.size() > 1) deposit(fabric, 1, epoch, use.notify);
   }
 

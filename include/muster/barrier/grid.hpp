@@ -100,7 +100,8 @@ class GridBarrier : public Counting<GridBarrier, std::uint32_t, AfterFailure::re
 
   template <Fabric F>
   MUSTER_FN static void arrive_at(F& fabric, const State<F>& state, BarrierUse use) {
-    if (fabric.profile() < Profile::direct) fabric.flush();
+    // A flush that fails fails the lane: its deposits are lost, and its waits tell.
+    if (fabric.profile() < Profile::direct) (void)fabric.flush();
     deposit(fabric, state, use.notify);
   }
 

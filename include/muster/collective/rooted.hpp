@@ -125,7 +125,8 @@ class Rooted<T, cells>::Turn {
   MUSTER_FN void read(Tile& tile, Rank writer, std::uint32_t index, std::int64_t at,
                       std::int64_t count) {
     if (status_ == WaitStatus::ok) [[likely]]
-      fabric_.remote_load(tile, rooted_.slots_, writer, slot(index, at, count));
+      // A load that fails fails the lane: the end of the call tells.
+      (void)fabric_.remote_load(tile, rooted_.slots_, writer, slot(index, at, count));
   }
 
   MUSTER_FN void end(std::uint32_t index) {

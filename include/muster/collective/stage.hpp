@@ -97,10 +97,11 @@ class Stage<T, Exchange>::Rounds {
     return status_ = stage_.exchange_.await(fabric_, state_, Order::acquire);
   }
 
-  // From the peer's stage of the round that has met; the own is one of them.
+  // From the peer's stage of the round that has met; the own is one of them. A load that fails
+  // fails the lane: meet and end tell.
   template <class Tile>
   MUSTER_FN void read(Tile& tile, Rank peer, std::int64_t at, std::int64_t count) {
-    fabric_.remote_load(tile, stage_.window_, peer, box(state_.epoch, at, count));
+    (void)fabric_.remote_load(tile, stage_.window_, peer, box(state_.epoch, at, count));
   }
 
   // The status of the call, the same to all threads.
@@ -110,9 +111,8 @@ class Stage<T, Exchange>::Rounds {
       return status_;
     }
     stage_.exchange_.keep(fabric_, state_.epoch);
-    (void)Refusal::after(fabric_, note(), status_);
-    fabric_.converge();  // before any thread reads them again
-    return status_;
+    status_ = fabric_.converge(status_);  // before any thread reads them again
+    return Refusal::after(fabric_, note(), status_);
   }
 
  private:

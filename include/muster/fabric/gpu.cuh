@@ -15,7 +15,8 @@ static_assert(DeviceFabric<Fabric<Warp>> && DirectFabric<Fabric<Warp>> &&
 static_assert(DeviceFabric<Fabric<Warps<4>>> && PacketFabric<Fabric<Warps<4>>>);
 static_assert(DeviceFabric<Fabric<Block<>>>);
 static_assert(DeviceFabric<Fabric<Block<256>>>);
-static_assert(TilingAll<Fabric<Thread>> && TilingAll<Fabric<Block<>>> &&
-              TilingAll<Fabric<Block<256>>>);
+static_assert(FabricAll<Fabric<Thread>> && FabricAll<Fabric<Block<>>> &&
+              FabricAll<Fabric<Block<256>>>);
+static_assert(DirectFabricAll<Fabric<Warp>> && PacketFabricAll<Fabric<Warp>>);
 
 }  // namespace muster::gpu

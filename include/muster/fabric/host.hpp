@@ -26,36 +26,12 @@
 
 #include "muster/fabric.hpp"
 #include "muster/fabric/host/context.hpp"
+#include "muster/fabric/host/order.hpp"
 #include "muster/fabric/host/tile.hpp"
+#include "muster/fabric/host/view.hpp"
 #include "muster/result.hpp"
 
 namespace muster::host {
-
-// A rank's part of a window: element i of rows x cols, row-major.
-template <class T>
-class View {
- public:
-  View(T* data, std::int64_t size) : data_(data), size_(size) {}
-  [[nodiscard]] T& operator[](std::int64_t index) const { return data_[index]; }
-  [[nodiscard]] std::int64_t size() const { return size_; }
-  [[nodiscard]] T* data() const { return data_; }
-  [[nodiscard]] T* begin() const { return data_; }
-  [[nodiscard]] T* end() const { return data_ + size_; }
-
- private:
-  T* data_;
-  std::int64_t size_;
-};
-
-// A window as what is allocated is compared with it.
-struct UntypedWindow {
-  std::uint32_t segment;
-  std::uint32_t team;
-  std::uint64_t offset;
-  std::int64_t rows;
-  std::int64_t cols;
-  std::uint64_t element;  // element_code
-};
 
 class Fabric {
  public:
@@ -85,14 +61,19 @@ class Fabric {
   bool begin_call() { return call_.begin_call(); }
   void end_call(bool inner) { call_.end_call(inner); }
 
-  void converge() { complete_loads(); }
+  void converge() { detail::complete_loads(); }
   WaitStatus converge(WaitStatus status) {
-    complete_loads();
+    detail::complete_loads();
+    if (context_.verify) [[unlikely]]
+      return with_ending(status);
     return status;
   }
+  // A lane that has ended is looked at each time.
+  [[nodiscard]] WaitStatus status() const { return context_.verify ? ending() : WaitStatus::ok; }
+  static void progress() {}  // the memory does
   template <class T>
   [[nodiscard]] T broadcast(T value) {
-    complete_loads();
+    detail::complete_loads();
     return value;
   }
 
@@ -105,9 +86,9 @@ class Fabric {
     const std::atomic_ref<std::uint32_t> cell(cell_of(signal, peer));
     // Pairs with the acquire load of wait, test, wait_any or read on the same cell.
     if (op == NotifyOp::set) {
-      deposit(cell, value, order);
+      detail::deposit(cell, value, order);
     } else {
-      cell.fetch_add(value, store_order(order));
+      cell.fetch_add(value, detail::store_order(order));
     }
     wake(signal, peer);
   }
@@ -116,7 +97,7 @@ class Fabric {
                   Scope = Scope::system) {
     if (!admits(signal, context_.rank)) [[unlikely]]
       return ending();
-    return block(signal, context_.rank, compare, value, load_order(order));
+    return block(signal, context_.rank, compare, value, detail::load_order(order));
   }
 
   WaitStatus test(Signal signal, Compare compare, std::uint32_t value, Order order = Order::acquire,
@@ -124,7 +105,7 @@ class Fabric {
     if (!admits(signal, context_.rank)) [[unlikely]]
       return ending();
     // Pairs with the release of the notify that wrote the value.
-    const std::uint32_t seen = load(signal, context_.rank, load_order(order));
+    const std::uint32_t seen = load(signal, context_.rank, detail::load_order(order));
     return satisfies(seen, compare, value) ? WaitStatus::ok : failure_or_pending();
   }
 
@@ -137,7 +118,7 @@ class Fabric {
     // A lane that has ended still sees its own cells.
     if (!admits(signal, context_.rank) && !may_read(signal)) [[unlikely]]
       return 0;
-    return load(signal, context_.rank, load_order(order));
+    return load(signal, context_.rank, detail::load_order(order));
   }
 
   [[nodiscard]] std::uint32_t counter(Counter counter) {
@@ -147,17 +128,17 @@ class Fabric {
     if (admits(counter)) word_of(counter) = value;
   }
 
-  // ---- hand and take
-  // --------------------------------------------------------------------------------------- A cell
-  // has one handing and one taking thread, so a load and a store do what a compare-and-swap would.
+  // ---- hand and take: a cell has one handing and one taking thread, so a load and a store do what
+  // a compare-and-swap would
 
   WaitStatus hand(Signal signal, Rank peer, Order order = Order::release) {
     if (!admits(signal, peer)) [[unlikely]]
       return ending();
-    const WaitStatus status = block(signal, peer, Compare::eq, 0, load_order(Order::relaxed));
+    const WaitStatus status =
+        block(signal, peer, Compare::eq, 0, detail::load_order(Order::relaxed));
     if (status != WaitStatus::ok) return status;
     // Pairs with the acquire load of the peer's take.
-    deposit(std::atomic_ref<std::uint32_t>(cell_of(signal, peer)), 1, order);
+    detail::deposit(std::atomic_ref<std::uint32_t>(cell_of(signal, peer)), 1, order);
     wake(signal, peer);
     return status;
   }
@@ -165,10 +146,11 @@ class Fabric {
   WaitStatus take(Signal signal, Order order = Order::acquire) {
     if (!admits(signal, context_.rank)) [[unlikely]]
       return ending();
-    const WaitStatus status = block(signal, context_.rank, Compare::eq, 1, load_order(order));
+    const WaitStatus status =
+        block(signal, context_.rank, Compare::eq, 1, detail::load_order(order));
     if (status != WaitStatus::ok) return status;
     std::atomic_ref<std::uint32_t>(cell_of(signal, context_.rank))
-        .store(0, store_order(Order::relaxed));
+        .store(0, detail::store_order(Order::relaxed));
     wake(signal, context_.rank);  // a hand may sleep on this cell
     return status;
   }
@@ -192,7 +174,7 @@ class Fabric {
   }
   template <class T, std::int64_t R, std::int64_t C>
   void load(Tile<T, R, C>& tile, WindowRef<T> window, Box box) {
-    remote_load(tile, window, context_.rank, box);
+    (void)remote_load(tile, window, context_.rank, box);  // the lane has it: converge tells
   }
   template <class T, std::int64_t R, std::int64_t C>
   void store(Tile<T, R, C>& tile, WindowRef<T> window, Box box) {
@@ -204,20 +186,22 @@ class Fabric {
   template <class T, std::int64_t R, std::int64_t C>
   void store(Tile<T, R, C>& tile, MemoryRef<T> memory, Box box);
   template <class T, std::int64_t R, std::int64_t C>
-  void remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box);
+  WaitStatus remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box);
   template <class T, std::int64_t R, std::int64_t C>
   void remote_store(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box);
   template <class T, std::int64_t R, std::int64_t C>
   void remote_add(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box);
 
-  // ---- transfers: complete at issue
+  // ---- transfers: complete at issue, so that a request says nothing
+
+  struct Request {};
 
   template <class T>
   void put(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from, std::int64_t from_at,
            std::int64_t count);
   template <class T>
-  void get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer, std::int64_t from_at,
-           std::int64_t count);
+  WaitStatus get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
+                 std::int64_t from_at, std::int64_t count);
   template <class T>
   void put_signal(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
                   std::int64_t from_at, std::int64_t count, Signal signal, std::uint32_t value,
@@ -226,16 +210,24 @@ class Fabric {
     notify(signal, peer, value, op, Order::release);
   }
   template <class T>
-  void put_async(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
-                 std::int64_t from_at, std::int64_t count) {
+  Request put_async(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
+                    std::int64_t from_at, std::int64_t count) {
     put(to, peer, to_at, from, from_at, count);
+    return {};
   }
   template <class T>
-  void get_async(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
-                 std::int64_t from_at, std::int64_t count) {
-    get(to, to_at, from, peer, from_at, count);
+  Request get_async(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
+                    std::int64_t from_at, std::int64_t count) {
+    (void)get(to, to_at, from, peer, from_at, count);  // the lane has it: complete tells
+    return {};
   }
-  void flush() { complete_loads(); }
+  WaitStatus complete(Request /*request*/) { return flush(); }
+  WaitStatus flush(Rank peer) {
+    if (peer.value >= context_.size) [[unlikely]]
+      reject_peer("flush", peer);
+    return flush();
+  }
+  WaitStatus flush() { return converge(WaitStatus::ok); }
 
   // `count` elements between memories that this lane reaches.
   template <class T>
@@ -253,54 +245,6 @@ class Fabric {
   void clear_packets(Slots slots, std::int64_t at, std::int64_t lines);
 
  private:
-#if defined(__SANITIZE_THREAD__)
-  // ThreadSanitizer cannot express contract 5 (a relaxed wait precedes later stores), so it sees
-  // the orders that the hardware gives here anyway.
-  static constexpr std::memory_order store_order(Order) {
-    return std::memory_order_release;
-  }
-  static constexpr std::memory_order load_order(Order) {
-    return std::memory_order_acquire;
-  }
-#else
-  static constexpr std::memory_order store_order(Order order) {
-    return order == Order::relaxed ? std::memory_order_relaxed : std::memory_order_release;
-  }
-  static constexpr std::memory_order load_order(Order order) {
-    return order == Order::relaxed ? std::memory_order_relaxed : std::memory_order_acquire;
-  }
-#endif
-
-  // A branch on the order instead of a variable one: for that the compiler takes the strongest
-  // store, which waits until every earlier one has left the core.
-  static void deposit(std::atomic_ref<std::uint32_t> cell, std::uint32_t value, Order order) {
-    if (store_order(order) == std::memory_order_relaxed) {
-      cell.store(value, std::memory_order_relaxed);
-    } else {
-      cell.store(value, std::memory_order_release);  // pairs with who waits for the value
-    }
-  }
-
-  // Contract 5: what was loaded before is done before any later store. x86 orders loads before
-  // later stores; elsewhere a load barrier does.
-  static void complete_loads() {
-#if defined(__x86_64__)
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-#elif defined(__aarch64__)
-    asm volatile("dmb ishld" ::: "memory");
-#else
-#error "the host fabric needs to know how this processor completes loads"
-#endif
-  }
-
-  static void relax() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-  }
-
   [[nodiscard]] std::uint32_t& cell_of(Signal signal, Rank peer) const {
     std::byte* base = context_.segments[signal.segment].cells[peer.value];
     return *reinterpret_cast<std::uint32_t*>(base + std::size_t{signal.cell} * cell_stride);
@@ -319,7 +263,7 @@ class Fabric {
     constexpr std::uint32_t eager = 256;
     for (std::uint32_t poll = 0; poll <= context_.spins; ++poll) {
       if (holds()) return true;
-      if (poll >= eager) relax();
+      if (poll >= eager) detail::relax();
     }
     return false;
   }
@@ -401,6 +345,7 @@ class Fabric {
   // What the lane's waits return once it has ended (LaneWatch::ended), and how one of them has
   // ended: from then on what it does has to be looked at, or dropped.
   [[nodiscard]] WaitStatus ending() const;
+  [[nodiscard]] WaitStatus with_ending(WaitStatus status) const;
   [[nodiscard]] WaitStatus settle(WaitStatus status);
   // Would it write to a peer, after it has ended?
   [[nodiscard]] bool silenced(Rank peer) const {
@@ -444,8 +389,7 @@ class Fabric {
 #include "muster/fabric/host/data.hpp"
 #include "muster/fabric/host/packet.hpp"
 
-static_assert(muster::Fabric<muster::host::Fabric>);
-static_assert(muster::DirectFabric<muster::host::Fabric>);
+static_assert(muster::FabricAll<muster::host::Fabric>);
+static_assert(muster::DirectFabricAll<muster::host::Fabric>);
 static_assert(muster::HandoffFabric<muster::host::Fabric>);
-static_assert(muster::PacketFabric<muster::host::Fabric>);
-static_assert(muster::TilingAll<muster::host::Fabric>);
+static_assert(muster::PacketFabricAll<muster::host::Fabric>);

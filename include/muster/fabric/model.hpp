@@ -16,7 +16,7 @@
 
 namespace muster::model {
 
-static_assert(muster::Fabric<Fabric> && DirectFabric<Fabric> && HandoffFabric<Fabric>);
-static_assert(PacketFabric<Fabric> && TilingAll<Fabric>);
+static_assert(FabricAll<Fabric> && DirectFabricAll<Fabric> && HandoffFabric<Fabric>);
+static_assert(PacketFabricAll<Fabric> && SetUpAll<Team>);
 
 }  // namespace muster::model

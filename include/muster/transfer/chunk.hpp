@@ -99,7 +99,8 @@ MUSTER_FN void stage_two(Pieces& pieces, Tile& even, Tile& odd, Take&& take, Giv
   }
 }
 
-// Moves a transfer through tiles of R x C: each chunk in pieces of at most a tile.
+// Moves a transfer through tiles of R x C: each chunk in pieces of at most a tile. The caller
+// converges afterwards.
 template <std::int64_t R, std::int64_t C, class F, class To, class From, class Take, class Give>
 MUSTER_FN void stage(F& fabric, const Transfer<To, From>& transfer, Take&& take, Give&& give) {
   using T = typename To::value_type;
@@ -123,7 +124,6 @@ MUSTER_FN void stage(F& fabric, const Transfer<To, From>& transfer, Take&& take,
       }
     }
   }
-  fabric.converge();  // and all may go on with what was moved
 }
 
 // ---- plain memory

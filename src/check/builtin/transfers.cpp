@@ -82,7 +82,8 @@ void put_barrier(muster::model::Team& team, std::uint32_t lanes, std::uint32_t c
       fabric.converge();
       if (barrier.sync(fabric) != WaitStatus::ok) return;
       expect_from(fabric, ends.target, muster::left_of(fabric), call);
-      fabric.flush();  // before the next put of the same bytes (contract 8)
+      // Before the next put of the same bytes (contract 8).
+      if (fabric.flush() != WaitStatus::ok) return;
       if (tail.sync(fabric, muster::use::exit) != WaitStatus::ok) return;
     }
   });
@@ -101,11 +102,10 @@ void barrier_get(muster::model::Team& team, std::uint32_t lanes, std::uint32_t c
     for (std::uint32_t call = 0; call < calls; ++call) {
       fill(fabric, ends.source, call);
       if (barrier.sync(fabric) != WaitStatus::ok) return;
-      if (async)
-        muster::get_async<1, 2>(fabric, transfer, right, path).complete(fabric);
-      else
-        muster::get<1, 2>(fabric, transfer, right, path);
-      fabric.converge();
+      const WaitStatus got =
+          async ? muster::get_async<1, 2>(fabric, transfer, right, path).complete(fabric)
+                : muster::get<1, 2>(fabric, transfer, right, path);
+      if (fabric.converge(got) != WaitStatus::ok) return;
       expect_from(fabric, ends.target, right, call);
       if (tail.sync(fabric, muster::use::exit) != WaitStatus::ok) return;
     }
@@ -181,7 +181,7 @@ MUSTER_CHECK(put_signal, {.ranks = 3,
             fabric.wait(read.from(fabric.lane(), right), Compare::ge, call + 1, Order::relaxed);
       }
       // On rdma two puts to one place are unordered, however long the first is done.
-      fabric.flush();
+      status = worst(status, fabric.flush());
       if (fabric.converge(status) != WaitStatus::ok) return;
     }
   });

@@ -180,13 +180,25 @@ Result<void> World::check() const {
   return Error{code_of(stop), state_->reason.empty() ? "a rank failed" : state_->reason};
 }
 
-Result<void> World::sync() {
+Result<void> World::synchronize() {
   return attempt([&]() -> Result<void> {
     for (const Group& group : state_->groups) {
       const OnDevice on(group.device);
       must(cudaStreamSynchronize(group.stream), fmt::format("kernels on GPU {}", group.device));
     }
     return check();
+  });
+}
+
+Result<void> World::sync() {
+  const Result<void> here = synchronize();
+  if (state_->memory == nullptr && size() > 1)
+    return Error{ErrorCode::unavailable,
+                 "sync: the world is attached to memory of others, so its ranks cannot exchange "
+                 "anything; meet by what has shared that memory"};
+  return attempt([&]() -> Result<void> {
+    if (state_->bootstrap) meet(*state_->bootstrap);
+    return here ? check() : here;  // what has failed elsewhere before is known by now
   });
 }
 

@@ -24,7 +24,8 @@ AnyStatus Fabric::wait_any(const Condition* conditions, std::uint32_t count, Ord
     awaited.push_back(
         {one.signal, context_.rank, &cell_of(one.signal, context_.rank), one.compare, one.value});
   }
-  const AnyStatus any = context_.watch->wait_any(awaited.data(), count, load_order(order), call_);
+  const AnyStatus any =
+      context_.watch->wait_any(awaited.data(), count, detail::load_order(order), call_);
   return {settle(any.status), any.index};
 }
 
@@ -43,6 +44,13 @@ WaitStatus Fabric::wait_for_line(std::uint32_t& flag, std::int64_t line, std::ui
 
 WaitStatus Fabric::ending() const {
   return context_.watch->ended();
+}
+
+// An expired wait has ended the lane with `aborted`: the call that it was part of still says so.
+WaitStatus Fabric::with_ending(WaitStatus status) const {
+  const WaitStatus ended = ending();
+  if (status == WaitStatus::expired && ended == WaitStatus::aborted) return status;
+  return worst(status, ended);
 }
 
 WaitStatus Fabric::settle(WaitStatus status) {

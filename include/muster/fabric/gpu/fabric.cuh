@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "muster/fabric/gpu/access.cuh"
 #include "muster/fabric/gpu/check.cuh"
 #include "muster/fabric/gpu/coop.cuh"
 #include "muster/fabric/gpu/coordinates.cuh"
 #include "muster/fabric/gpu/copy.cuh"
 #include "muster/fabric/gpu/handle.hpp"
-#include "muster/fabric/gpu/peer_addresses.cuh"
+#include "muster/fabric/gpu/lane.cuh"
+#include "muster/fabric/gpu/signals.cuh"
 #include "muster/fabric/gpu/tile.cuh"
 #include "muster/fabric/gpu/watch.cuh"
 #include "muster/types.hpp"
@@ -43,201 +43,32 @@ namespace muster::gpu {
 // `team` says whether the team may have more than near_ranks (8) ranks: their addresses take a load
 // from device memory. `checks` whether the kernel can check its arguments (see checks_compiled).
 template <class Coop = Block<>, Ranks team = Ranks::few, bool checks = checks_compiled>
-class Fabric {
+class Fabric : public detail::LaneSignals<Coop, team, checks> {
+  using Base = detail::LaneSignals<Coop, team, checks>;
+  using Base::admit;
+  using Base::loading_;
+  using Base::peers_;
+  using Base::place;
+  using Base::since_;
+
  public:
   static constexpr bool is_device = true;
 
   // `handle` outlives the fabric: it is the kernel's parameter.
   MUSTER_FN explicit Fabric(const Handle& handle, Coop coop = {})
-      : Fabric(handle, coordinates_of_block(handle), coop, true) {}
+      : Base(handle, coordinates_of_block(handle), coop, true) {}
 
   // For kernels that deal out ranks and lanes in another way: lane k of every rank must run.
   MUSTER_FN Fabric(const Handle& handle, LaneCoordinates at, Coop coop = {})
-      : Fabric(handle, at, coop, at.rank.value < handle.ranks && at.lane.value < at.lanes) {}
+      : Base(handle, at, coop, at.rank.value < handle.ranks && at.lane.value < at.lanes) {}
 
-  // ---- identity and meeting
-
-  [[nodiscard]] MUSTER_FN Rank rank() const { return Rank{peers_.rank()}; }
-  [[nodiscard]] MUSTER_FN std::uint32_t size() const { return peers_.ranks(); }
-  [[nodiscard]] MUSTER_FN Lane lane() const { return Lane{peers_.lane()}; }
-  [[nodiscard]] MUSTER_FN std::uint32_t lanes() const { return peers_.lanes(); }
-  [[nodiscard]] MUSTER_FN std::uint32_t thread() const { return coop_.thread(); }
-  [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return coop_.threads(); }
-  [[nodiscard]] MUSTER_FN static constexpr Profile profile() { return Profile::direct; }
-
-  // Tiles that were loaded before are complete. A barrier of the block alone would let loads that
-  // are under way pass a later relaxed notify; a release notify could do without.
-  MUSTER_FN void converge() {
-    complete_loads();
-    coop_.meet();
-  }
-
-  MUSTER_FN WaitStatus converge(WaitStatus status) {
-    complete_loads();
-    status = coop_.meet(worst(status, peers_.status()));
-    peers_.become(status);
-    return status;
-  }
-
-  template <detail::Broadcastable T>
-  [[nodiscard]] MUSTER_FN T broadcast(T value) {
-    complete_loads();
-    return coop_.broadcast(value);
-  }
-
-  // May a barrier have noted that it must not be called again? Not where a lane that has failed
-  // does nothing more, as long as the team has not failed before this launch. See Refusal.
-  [[nodiscard]] MUSTER_FN bool has_notes() const { return peers_.handle().notes != 0; }
-
-  // Waits between the two share one deadline: see muster::OneCall. No clock is read before one of
-  // them turns slow.
-  MUSTER_FN bool begin_call() {
-    const bool inner = since_ != detail::no_call;
-    if (!inner) since_ = detail::not_slow;
-    return inner;
-  }
-  MUSTER_FN void end_call(bool inner) {
-    if (!inner) since_ = detail::no_call;
-  }
-
-  // ---- signals and counters
-
-  // A signal, looked up once for a loop that notifies or awaits it again and again.
-  class Target {
-   public:
-    // Not where the signal or the rank is known not to exist, which takes checks. Then it must not
-    // be notified.
-    [[nodiscard]] MUSTER_FN bool valid() const { return !checks || word != nullptr; }
-
-   private:
-    friend class Fabric;
-    std::uint32_t* word = nullptr;
-  };
-
-  // The signal as `owner` has it: to notify a peer, or to wait for the own.
-  [[nodiscard]] MUSTER_FN Target resolve(Signal signal, Rank owner) {
-    Target target;
-    if (admit(Operation::notify, signal, owner)) target.word = cell(signal, owner);
-    return target;
-  }
-
-  MUSTER_FN void notify(Signal signal, Rank peer, std::uint32_t value, NotifyOp op,
-                        Order order = Order::release, Scope scope = Scope::system) {
-    if (speaks() && admit(Operation::notify, signal, peer))
-      deposit(cell(signal, peer), value, op, order, scope);
-  }
-  MUSTER_FN void notify(Target target, std::uint32_t value, NotifyOp op,
-                        Order order = Order::release, Scope scope = Scope::system) {
-    if (speaks()) deposit(target.word, value, op, order, scope);
-  }
-
-  WaitStatus MUSTER_FN wait(Signal signal, Compare compare, std::uint32_t value,
-                            Order order = Order::acquire, Scope scope = Scope::system) {
-    if (!ready(Operation::wait, signal)) return peers_.status();
-    return wait_on<Operation::wait>(cell(signal, rank()), compare, value, order, scope);
-  }
-  // See muster::Target. All threads of a warp poll, whether they need it or not, and leave the loop
-  // together: where one thread polled and the others waited for it, an exchange of two GPUs took a
-  // fifth longer (two H200, by hand; `muster bench --fabric gpu barrier` shows the whole).
-  WaitStatus MUSTER_FN wait_converge(Target target, std::uint32_t count, Compare compare,
-                                     std::uint32_t value, Order order, Scope scope) {
-    complete_loads();
-    // An acquire pairs with the peer's release notify.
-    return detail::with_access<Order::acquire>(acquire_part(order), scope, [&](auto access) {
-      using Poll = decltype(access);
-      const auto seen = [&] { return satisfies(Poll::load(target.word), compare, value); };
-      if (!peers_.careful() && coop_.await(count, seen)) [[likely]]
-        return WaitStatus::ok;
-      const detail::LongWait end = wait_out<Poll>(peers_.handle(), place(), target.word, compare,
-                                                  value, count, peers_.status(), since_, coop_);
-      since_ = end.since;
-      peers_.become(end.status);
-      return end.status;
-    });
-  }
-
-  WaitStatus MUSTER_FN test(Signal signal, Compare compare, std::uint32_t value,
-                            Order order = Order::acquire, Scope scope = Scope::system) {
-    if (!ready(Operation::wait, signal)) return peers_.status();
-    if (satisfies(read(signal, order, scope), compare, value)) return WaitStatus::ok;
-    // A loop of tests ends where the team has failed, as a wait does.
-    if (++tests_ % detail::polls_between_looks != 0) return WaitStatus::pending;
-    return detail::failure_or_pending(peers_.handle());
-  }
-
-  // The record of a failed one names the first condition.
-  AnyStatus MUSTER_FN wait_any(const Condition* conditions, std::uint32_t count,
-                               Order order = Order::acquire, Scope scope = Scope::system) {
-    for (std::uint32_t i = 0; i < count; ++i)
-      if (!ready(Operation::wait_any, conditions[i].signal)) return {peers_.status(), 0};
-    detail::Watch watch(peers_.handle(), since_);
-    since_ = watch.since();
-    WaitStatus status = WaitStatus::ok;
-    for (int polls = 1; status == WaitStatus::ok; ++polls) {
-      for (std::uint32_t i = 0; i < count; ++i)
-        if (satisfies(read(conditions[i].signal, order, scope), conditions[i].compare,
-                      conditions[i].value))
-          return {WaitStatus::ok, i};
-      if (polls % detail::first_polls == 0) status = watch.look();
-    }
-    detail::Trouble trouble{.operation = Operation::wait_any, .status = status};
-    if (count > 0) {
-      trouble.segment = conditions[0].signal.segment;
-      trouble.cell = conditions[0].signal.cell;
-      trouble.seen = read(conditions[0].signal);
-      trouble.compare = static_cast<std::uint32_t>(conditions[0].compare);
-      trouble.expected = conditions[0].value;
-    }
-    detail::give_up(peers_.handle(), place(), trouble);
-    return {status, 0};
-  }
-
-  [[nodiscard]] MUSTER_FN std::uint32_t read(Signal signal, Order order = Order::relaxed,
-                                             Scope scope = Scope::system) {
-    if (!admit(Operation::wait, signal, rank())) return 0;
-    const std::uint32_t seen = detail::with_access<Order::acquire>(
-        acquire_part(order), scope, [&](auto access) { return access.load(cell(signal, rank())); });
-    loading_ |= seen;  // as a tile's load
-    return seen;
-  }
-
-  [[nodiscard]] MUSTER_FN std::uint32_t counter(Counter counter) {
-    if (!admit(Operation::counter, Signal{counter.segment, counter.cell}, rank())) return 0;
-    return *peers_.own(counter);
-  }
-
-  MUSTER_FN void set_counter(Counter counter, std::uint32_t value) {
-    if (!admit(Operation::counter, Signal{counter.segment, counter.cell}, rank())) return;
-    *peers_.own(counter) = value;
-  }
-
-  // One thread hands to a cell and one takes from it. The hander alone turns a 0 into a 1, by
-  // compare-and-swap across the link, which takes one trip where the cell is free. The taker alone
-  // turns a 1 into a 0, so it polls its own memory and stores.
-  WaitStatus MUSTER_FN hand(Signal signal, Rank peer, Order order = Order::release) {
-    if (peers_.status() != WaitStatus::ok || !admit(Operation::hand, signal, peer))
-      return peers_.status();
-    std::uint32_t* const word = cell(signal, peer);
-    return detail::with_access<Order::release>(
-        release_part(order), Scope::system, [&](auto access) {
-          while (access.swap(word, 0, 1) != 0) {
-            const WaitStatus status =
-                wait_on<Operation::hand>(word, Compare::eq, 0, Order::relaxed, Scope::system);
-            if (status != WaitStatus::ok) return status;
-          }
-          return WaitStatus::ok;
-        });
-  }
-
-  WaitStatus MUSTER_FN take(Signal signal, Order order = Order::acquire) {
-    if (!ready(Operation::take, signal)) return peers_.status();
-    std::uint32_t* const word = cell(signal, rank());
-    // An acquire pairs with the peer's release hand.
-    const WaitStatus status = wait_on<Operation::take>(word, Compare::eq, 1, order, Scope::system);
-    // Relaxed: the next hand learns from it only that the cell is free.
-    if (status == WaitStatus::ok) detail::Relaxed::store(word, 0);
-    return status;
-  }
+  // Identity and meeting: fabric/gpu/lane.cuh. Signals: fabric/gpu/signals.cuh.
+  using Base::converge;
+  using Base::notify;
+  using Base::rank;
+  using Base::size;
+  using Base::thread;
+  using Base::threads;
 
   // ---- windows and tiles
 
@@ -275,7 +106,7 @@ class Fabric {
   // Several loads may be under way together: the next converge waits for them.
   template <class Tile, class T>
   MUSTER_FN void load(Tile& tile, WindowRef<T> window, Box box) {
-    remote_load(tile, window, rank(), box);
+    (void)remote_load(tile, window, rank(), box);  // the lane has it: converge tells
   }
   template <class Tile, class T>
   MUSTER_FN void store(Tile& tile, WindowRef<T> window, Box box) {
@@ -292,10 +123,11 @@ class Fabric {
     tile.write(patch(memory, box));
   }
   template <class Tile, class T>
-  MUSTER_FN void remote_load(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
-    if (!admit(Operation::tile, window, peer, box)) return;
+  MUSTER_FN WaitStatus remote_load(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
+    if (!admit(Operation::tile, window, peer, box)) return peers_.status();
     tile.read(peers_.patch(window, peer, box).constant());
     loading_ |= tile.digest();
+    return WaitStatus::ok;
   }
   template <class Tile, class T>
   MUSTER_FN void remote_store(Tile& tile, WindowRef<T> window, Rank peer, Box box) {
@@ -350,10 +182,10 @@ class Fabric {
     converge();
   }
   template <class T>
-  MUSTER_FN void get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
-                     std::int64_t from_at, std::int64_t count) {
+  MUSTER_FN WaitStatus get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
+                           std::int64_t from_at, std::int64_t count) {
     copy(to, rank(), to_at, from, peer, from_at, count);
-    converge();
+    return converge(WaitStatus::ok);
   }
   template <class T>
   MUSTER_FN void put_signal(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
@@ -364,19 +196,24 @@ class Fabric {
     if (thread() == 0) notify(signal, peer, value, op);
   }
 
+  // Nothing to tell one transfer from another by: see put_async.
+  struct Request {};
+
   // The threads do the copying, so nothing is under way on return, and the end of a kernel has
   // nothing to complete. A later release notify to `peer` carries the put, whichever thread makes
   // it (contract 1): so the threads meet here, too.
   template <class T>
-  MUSTER_FN void put_async(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
-                           std::int64_t from_at, std::int64_t count) {
+  MUSTER_FN Request put_async(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
+                              std::int64_t from_at, std::int64_t count) {
     put(to, peer, to_at, from, from_at, count);
+    return {};
   }
-  // But for the meeting, which flush makes: no notify speaks for a get that is not flushed.
+  // But for the meeting, which complete and flush make: no notify speaks for a get before.
   template <class T>
-  MUSTER_FN void get_async(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
-                           std::int64_t from_at, std::int64_t count) {
+  MUSTER_FN Request get_async(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
+                              std::int64_t from_at, std::int64_t count) {
     copy(to, rank(), to_at, from, peer, from_at, count);
+    return {};
   }
 
   // `count` elements between memories that the lane's threads reach, up to 16 bytes at a time. The
@@ -389,56 +226,14 @@ class Fabric {
 
   // No fence: nobody may look at a target before an acquire of a deposit that was released after
   // the flush, by a thread of this lane, and a release carries all that its thread has met.
-  MUSTER_FN void flush() { converge(); }
+  WaitStatus MUSTER_FN flush() { return converge(WaitStatus::ok); }
+  WaitStatus MUSTER_FN flush(Rank /*peer: nothing is under way to any*/) { return flush(); }
+  WaitStatus MUSTER_FN complete(Request /*request*/) { return flush(); }
 
  private:
-  [[nodiscard]] MUSTER_FN std::uint32_t* cell(Signal signal, Rank owner) const {
-    return peers_.cell(signal.segment, signal.cell, owner.value);
-  }
-  [[nodiscard]] MUSTER_FN detail::Place place() const { return peers_.place(thread()); }
-  MUSTER_FN Fabric(const Handle& handle, LaneCoordinates at, Coop coop, bool within)
-      : coop_(coop), peers_(handle, at, within, coop) {}
-
   template <class T>
   [[nodiscard]] MUSTER_FN static detail::Patch<T> patch(MemoryRef<T> memory, Box box) {
     return {memory.data + memory.at(box.row, box.col), memory.cols, box.rows, box.cols};
-  }
-
-  // A lane that has failed deposits nothing more: its peers would take that for a call that is
-  // well.
-  [[nodiscard]] MUSTER_FN bool speaks() const { return peers_.status() == WaitStatus::ok; }
-
-  MUSTER_FN void deposit(std::uint32_t* word, std::uint32_t value, NotifyOp op, Order order,
-                         Scope scope) {
-    // A release pairs with the acquire poll of the peer's wait.
-    detail::with_access<Order::release>(release_part(order), scope, [&](auto access) {
-      if (op == NotifyOp::set)
-        access.store(word, value);
-      else
-        access.add(word, value);
-    });
-  }
-
-  // The rest of a wait_converge that takes long: called by all threads of the lane, so that where
-  // it is called from, none of them goes a way of its own.
-  template <class Poll>
-  [[gnu::noinline]] MUSTER_FN static detail::LongWait wait_out(
-      const Handle& handle, detail::Place place, std::uint32_t* word, Compare compare,
-      std::uint32_t value, std::uint32_t count, WaitStatus status, std::uint64_t since, Coop coop) {
-    detail::LongWait end{status, since};
-    if (place.thread < count && status == WaitStatus::ok)
-      end = detail::wait_longer<Poll, Operation::wait>(handle, place, word, compare, value, since);
-    return {coop.meet(end.status), end.since};
-  }
-
-  template <Operation operation>
-  WaitStatus MUSTER_FN wait_on(std::uint32_t* word, Compare compare, std::uint32_t value,
-                               Order order, Scope scope) {
-    // An acquire pairs with the peer's release notify.
-    return detail::with_access<Order::acquire>(acquire_part(order), scope, [&](auto access) {
-      return detail::wait_for<decltype(access), operation>(peers_.handle(), place(), word, compare,
-                                                           value, since_);
-    });
   }
 
   template <class T>
@@ -455,30 +250,6 @@ class Fabric {
     if (!peers_.apart(thread(), target, source, to_at, from_at, count, bytes)) return;
     detail::copy_run(target, source, bytes, thread(), threads());
   }
-
-  [[nodiscard]] MUSTER_FN bool admit(Operation operation, Signal signal, Rank peer) {
-    return peers_.admit(thread(), operation, signal, peer);
-  }
-  template <class T>
-  [[nodiscard]] MUSTER_FN bool admit(Operation operation, WindowRef<T> window, Rank peer, Box box) {
-    return peers_.admit(thread(), operation, window, peer, box);
-  }
-  // For operations that would block: not where the lane has failed.
-  [[nodiscard]] MUSTER_FN bool ready(Operation operation, Signal signal) {
-    return peers_.status() == WaitStatus::ok && admit(operation, signal, rank());
-  }
-
-  // A branch on the loaded words cannot be passed before they are there.
-  MUSTER_FN void complete_loads() {
-    if ((loading_ & peers_.handle().zero) != 0) detail::trap();
-    loading_ = 0;
-  }
-
-  [[no_unique_address]] Coop coop_;
-  detail::PeerAddresses<team, checks> peers_;
-  std::uint32_t loading_ = 0;  // digest of what was loaded since the last converge
-  std::uint64_t since_ = detail::no_call;
-  int tests_ = 0;  // that said pending
 };
 
 }  // namespace muster::gpu

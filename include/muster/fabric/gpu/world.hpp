@@ -4,8 +4,7 @@
 //   auto world = gpu::World::create({.devices = {0, 1}}).value();    // rank 0 on GPU 0, 1 on GPU 1
 //   EpochBarrier barrier(world);
 //   world.launch(kernel, {.lanes = 4, .threads = 256}, barrier, n).value();
-//   world.sync().value();                                            // names what failed, if it
-//   did
+//   world.synchronize().value();  // names what failed, if it did
 //
 // with
 //
@@ -28,6 +27,7 @@
 
 #include "muster/fabric/gpu/bootstrap.hpp"
 #include "muster/fabric/gpu/handle.hpp"
+#include "muster/fabric/set_up.hpp"
 #include "muster/result.hpp"
 #include "muster/types.hpp"
 
@@ -221,6 +221,9 @@ class World {
   // ---- the end of a launch, good or bad
 
   // Waits for the world's own streams, then check().
+  [[nodiscard]] Result<void> synchronize();
+  // A barrier of the team: synchronize() in every process, which wait for each other. Errors:
+  // unavailable in an attached world of several ranks, which has no means to exchange anything.
   [[nodiscard]] Result<void> sync();
   // The team's first failure, if any: which rank, lane, block, peer and cell, what it saw and
   // expected. Sees what kernels that have ended have left, and what running ones have already.
@@ -307,5 +310,7 @@ class World {
 
   std::shared_ptr<State> state_;
 };
+
+static_assert(SetUpAll<World>);
 
 }  // namespace muster::gpu

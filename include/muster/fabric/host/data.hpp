@@ -152,10 +152,11 @@ void Fabric::write(const Tile<T, R, C>& tile, T* memory, std::int64_t stride, Bo
 }
 
 template <class T, std::int64_t R, std::int64_t C>
-void Fabric::remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box) {
+WaitStatus Fabric::remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box) {
   if (!admits("remote_load", window, peer, box, R, C)) [[unlikely]]
-    return;
+    return ending();
   read(tile, memory_of(window, peer) + window.at(box.row, box.col), window.cols, box);
+  return WaitStatus::ok;
 }
 
 template <class T, std::int64_t R, std::int64_t C>
@@ -224,7 +225,7 @@ inline void Fabric::move(T* target, std::int64_t to_at, const T* source, std::in
   if (target < source + count && source < target + count) [[unlikely]]
     return reject_overlap(to_at, from_at, count);
   detail::copy(target, source, static_cast<std::size_t>(count) * sizeof(T));
-  complete_loads();  // a put or a get converges
+  detail::complete_loads();  // a put or a get converges
 }
 
 // Says what is wrong, or does it all the same in a run that verifies. Apart, so that the short way
@@ -254,15 +255,17 @@ inline void Fabric::put(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRe
 }
 
 template <class T>
-inline void Fabric::get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
-                        std::int64_t from_at, std::int64_t count) {
+inline WaitStatus Fabric::get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
+                              std::int64_t from_at, std::int64_t count) {
   static_assert(std::is_trivially_copyable_v<T>);
   if (peer.value >= context_.size || !fits_at_once(to, to_at, count) ||
       !fits_at_once(from, from_at, count)) [[unlikely]]
-    return move_slowly({"get (target)", "get (source)"}, to, context_.rank, to_at, from, peer,
-                       from_at, count);
-  move(memory_of(to, context_.rank) + to_at, to_at, memory_of(from, peer) + from_at, from_at,
-       count);
+    move_slowly({"get (target)", "get (source)"}, to, context_.rank, to_at, from, peer, from_at,
+                count);
+  else
+    move(memory_of(to, context_.rank) + to_at, to_at, memory_of(from, peer) + from_at, from_at,
+         count);
+  return status();
 }
 
 }  // namespace muster::host

@@ -74,7 +74,7 @@ inline WaitStatus Fabric::wait_packets(Tile<T, R, C>& tile, Slots slots, std::in
     if (status != WaitStatus::ok) return status;
   }
   std::memcpy(static_cast<void*>(tile.elements_.get()), source, static_cast<std::size_t>(bytes));
-  complete_loads();  // what it reads is part of the wait
+  detail::complete_loads();  // what it reads is part of the wait
   return WaitStatus::ok;
 }
 

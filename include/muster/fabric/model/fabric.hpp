@@ -35,6 +35,8 @@ class Fabric {
 
   void converge(Where where = Where::current());
   WaitStatus converge(WaitStatus status, Where where = Where::current());
+  [[nodiscard]] WaitStatus status() const;
+  void progress(Where where = Where::current());
   template <class T>
   [[nodiscard]] T broadcast(T value, Where where = Where::current());
 
@@ -104,9 +106,10 @@ class Fabric {
     });
   }
   template <class T, std::int64_t R, std::int64_t C>
-  void remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box,
-                   Where where = Where::current()) {
+  WaitStatus remote_load(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box,
+                         Where where = Where::current()) {
     move_tile(tile, window, peer, box, Move::remote_load, where);
+    return status();
   }
   template <class T, std::int64_t R, std::int64_t C>
   void remote_store(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box,
@@ -127,23 +130,29 @@ class Fabric {
     put_bytes(run_of(to, to_at, count, where), peer, run_of(from, from_at, count, where), false,
               where);
   }
+  // The asynchronous transfers that a thread had begun when the call returned.
+  struct Request {
+    Rank peer;
+    std::uint32_t begun = 0;
+  };
   template <class T>
-  void put_async(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
-                 std::int64_t from_at, std::int64_t count, Where where = Where::current()) {
-    put_bytes(run_of(to, to_at, count, where), peer, run_of(from, from_at, count, where), true,
-              where);
+  Request put_async(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
+                    std::int64_t from_at, std::int64_t count, Where where = Where::current()) {
+    return put_bytes(run_of(to, to_at, count, where), peer, run_of(from, from_at, count, where),
+                     true, where);
   }
   template <class T>
-  void get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer, std::int64_t from_at,
-           std::int64_t count, Where where = Where::current()) {
+  WaitStatus get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
+                 std::int64_t from_at, std::int64_t count, Where where = Where::current()) {
     get_bytes(run_of(to, to_at, count, where), run_of(from, from_at, count, where), peer, false,
               where);
+    return status();
   }
   template <class T>
-  void get_async(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
-                 std::int64_t from_at, std::int64_t count, Where where = Where::current()) {
-    get_bytes(run_of(to, to_at, count, where), run_of(from, from_at, count, where), peer, true,
-              where);
+  Request get_async(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
+                    std::int64_t from_at, std::int64_t count, Where where = Where::current()) {
+    return get_bytes(run_of(to, to_at, count, where), run_of(from, from_at, count, where), peer,
+                     true, where);
   }
   template <class T>
   void put_signal(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
@@ -152,7 +161,9 @@ class Fabric {
     put_signal_bytes(run_of(to, to_at, count, where), peer, run_of(from, from_at, count, where),
                      signal, value, op, where);
   }
-  void flush(Where where = Where::current());
+  WaitStatus complete(Request request, Where where = Where::current());
+  WaitStatus flush(Rank peer, Where where = Where::current());
+  WaitStatus flush(Where where = Where::current());
 
   // A thread's share of a tile is one message with one flag; see src/check/packets.cpp.
   template <class T, std::int64_t R, std::int64_t C>
@@ -215,8 +226,8 @@ class Fabric {
   void* read_packet(Span element);
   void end_packets(Span lines, Rank peer, std::uint32_t flag, Where where);
   WaitStatus wait_for_packets(Span lines, std::uint32_t flag, Where where);
-  void put_bytes(Span to, Rank peer, Span from, bool async, Where where);
-  void get_bytes(Span to, Span from, Rank peer, bool async, Where where);
+  Request put_bytes(Span to, Rank peer, Span from, bool async, Where where);
+  Request get_bytes(Span to, Span from, Rank peer, bool async, Where where);
   void put_signal_bytes(Span to, Rank peer, Span from, Signal signal, std::uint32_t value,
                         NotifyOp op, Where where);
   void broadcast_bytes(void* value, std::size_t size, Where where);
