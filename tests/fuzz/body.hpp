@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "muster/fabric.hpp"
@@ -62,6 +63,8 @@ class Runner {
       case Kind::hand: return fabric_.hand(cell, peer, release_part(op.order)) == WaitStatus::ok;
       case Kind::take: return fabric_.take(cell, acquire_part(op.order)) == WaitStatus::ok;
       case Kind::flush: (void)fabric_.flush(); return true;
+      case Kind::flush_peer: (void)fabric_.flush(peer); return true;
+      case Kind::complete: (void)fabric_.complete(last_[op.peer]); return true;
       case Kind::converge: fabric_.converge(); return true;
       case Kind::boundary: return true;
       default: data(op, peer); return true;
@@ -78,11 +81,11 @@ class Runner {
       case Kind::write_counter: fabric_.set_counter(counter, op.value); break;
       case Kind::put: fabric_.put(window, peer, op.to, window, op.from, op.count); break;
       case Kind::put_async:
-        fabric_.put_async(window, peer, op.to, window, op.from, op.count);
+        last_[op.peer] = fabric_.put_async(window, peer, op.to, window, op.from, op.count);
         break;
       case Kind::get: (void)fabric_.get(window, op.to, window, peer, op.from, op.count); break;
       case Kind::get_async:
-        fabric_.get_async(window, op.to, window, peer, op.from, op.count);
+        last_[op.peer] = fabric_.get_async(window, op.to, window, peer, op.from, op.count);
         break;
       case Kind::put_signal:
         fabric_.put_signal(window, peer, op.to, window, op.from, op.count, places_.signals[op.cell],
@@ -108,6 +111,7 @@ class Runner {
   F& fabric_;
   const Places& places_;
   Log& log_;
+  std::map<std::uint32_t, typename F::Request> last_;  // by peer
 };
 
 // The part of one rank: its lanes, then a look at its window when everybody is done. Calls

@@ -10,7 +10,8 @@ bool is_load(Kind kind) {
 }
 // Where the lane is one thread. With several, with_meetings has put converges there.
 bool converges(Kind kind) {
-  return kind == Kind::put || kind == Kind::get || kind == Kind::flush || kind == Kind::put_signal;
+  return kind == Kind::put || kind == Kind::get || kind == Kind::flush ||
+         kind == Kind::flush_peer || kind == Kind::complete || kind == Kind::put_signal;
 }
 }  // namespace
 
@@ -30,6 +31,8 @@ void State::run(std::size_t strand, const Events& set, std::set<Wrong>& wrong) {
     case Kind::hand: flip(strand, true); break;
     case Kind::take: flip(strand, false); break;
     case Kind::flush: flush(strand); break;
+    case Kind::flush_peer: flush(strand, o.peer); break;
+    case Kind::complete: complete(strand); break;
     default: transfer(strand, wrong); break;
   }
   self.issued.set(issue(g));
@@ -95,26 +98,44 @@ Events State::channel(std::size_t strand, std::uint32_t peer) const {
       if (o.kind == Kind::notify || o.kind == Kind::put || o.kind == Kind::put_async ||
           o.kind == Kind::remote_store || o.kind == Kind::remote_add)
         result.set(effect(g));
-      if (o.kind == Kind::put_signal) result.set(payload(g));
+      if (o.kind == Kind::put_signal || o.kind == Kind::put_async) result.set(payload(g));
     }
   }
   return result;
 }
 
-// The effects of the own lane's operations whose issue the thread knows.
-Events State::issued_by_lane(std::size_t strand) const {
+// The effects of the own lane's operations whose issue the thread knows: those with one peer, or
+// all.
+Events State::issued_by_lane(std::size_t strand, std::optional<std::uint32_t> peer) const {
   Events result;
   const std::size_t begin = strand - program_->thread_of(strand);
   for (std::size_t s = begin; s < begin + program_->threads; ++s) {
     for (std::size_t g = first_[s]; g < first_[s] + strands_[s].next; ++g) {
+      if (peer && program_->code[s][g - first_[s]].peer != *peer) continue;
       if (strands_[strand].issued.test(issue(g))) result.set(effect(g)), result.set(payload(g));
     }
   }
   return result;
 }
 
-void State::flush(std::size_t strand) {
-  strands_[strand].knows.hb |= issued_by_lane(strand);
+void State::flush(std::size_t strand, std::optional<std::uint32_t> peer) {
+  strands_[strand].knows.hb |= issued_by_lane(strand, peer);
+}
+
+// Of the lane's asynchronous transfers with the peer: the source of a put has been read, the data
+// of a get is there.
+void State::complete(std::size_t strand) {
+  const std::uint32_t peer = op(strand).peer;
+  Knowledge& knows = strands_[strand].knows;
+  const std::size_t begin = strand - program_->thread_of(strand);
+  for (std::size_t s = begin; s < begin + program_->threads; ++s) {
+    for (std::size_t i = 0; i < strands_[s].next; ++i) {
+      const Op& o = program_->code[s][i];
+      const std::size_t g = first_[s] + i;
+      if (!flies(o) || o.peer != peer || !strands_[strand].issued.test(issue(g))) continue;
+      knows.hb.set(o.kind == Kind::put_async ? payload(g) : effect(g));
+    }
+  }
 }
 
 void State::deposit(std::size_t index, const Deposit& d, std::set<Wrong>& wrong) {
@@ -283,7 +304,7 @@ void State::put(std::size_t strand, std::set<Wrong>& wrong) {
   for (std::uint32_t i = program_->thread_of(strand); i < o.count; i += program_->threads) {
     const std::size_t source = element(rank, o.from + i);
     const std::size_t target = element(o.peer, o.to + i);
-    access(strand, source, AccessKind::read, flies(o) ? effect(g) : issue(g), wrong);
+    access(strand, source, AccessKind::read, flies(o) ? payload(g) : issue(g), wrong);
     access(strand, target, AccessKind::write, write_at, wrong);
     memory_[target] = memory_[source];
   }

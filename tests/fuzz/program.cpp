@@ -7,10 +7,10 @@ namespace {
 
 const char* name_of(Kind kind) {
   constexpr const char* names[] = {
-      "notify",       "wait",          "test",         "read",        "hand",       "take",
-      "store",        "load",          "remote_store", "remote_load", "remote_add", "put",
-      "get",          "put_async",     "get_async",    "put_signal",  "flush",      "converge",
-      "read_counter", "write_counter", "boundary"};
+      "notify",   "wait",      "test",         "read",          "hand",       "take",
+      "store",    "load",      "remote_store", "remote_load",   "remote_add", "put",
+      "get",      "put_async", "get_async",    "put_signal",    "flush",      "flush_peer",
+      "complete", "converge",  "read_counter", "write_counter", "boundary"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -57,6 +57,8 @@ std::string arguments(const Op& op) {
       return fmt::format("[{}] of {} <- [{}] x {}, c{} {} {}", op.to, op.peer, op.from, op.count,
                          op.cell, name_of(op.op), value);
     case Kind::write_counter: return fmt::format("= {}", value);
+    case Kind::flush_peer:
+    case Kind::complete: return fmt::format("of {}", op.peer);
     case Kind::flush:
     case Kind::converge:
     case Kind::boundary:
@@ -78,6 +80,8 @@ bool is_collective(Kind kind) {
     case Kind::get_async:
     case Kind::put_signal:
     case Kind::flush:
+    case Kind::flush_peer:
+    case Kind::complete:
     case Kind::converge: return true;
     default: return false;
   }

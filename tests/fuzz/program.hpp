@@ -25,10 +25,12 @@ enum class Kind : std::uint8_t {
   remote_add,    // adds `value` to the peer's element `to`
   put,           // own elements `from`, `count` of them, to the peer's at `to`
   get,           // the peer's elements `from`, `count` of them, to the own at `to`
-  put_async,     // as put, complete at flush
-  get_async,     // as get, complete at flush
+  put_async,     // as put, in flight until complete or flush
+  get_async,     // as get, in flight until complete or flush
   put_signal,    // put, then a deposit (cell, value, op) that carries this payload alone
   flush,
+  flush_peer,     // peer
+  complete,       // the thread's last put_async or get_async with the peer
   converge,       // of the threads of the lane
   read_counter,   // logs the own lane's counter
   write_counter,  // the own lane's counter becomes `value`

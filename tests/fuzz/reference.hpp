@@ -5,7 +5,8 @@
 // WHAT IT TAKES THE CONTRACT (fabric.hpp) TO MEAN
 //
 // Events. Each operation has an issue event, in its thread, and an effect event; a put_signal also
-// has a payload event, its effect being its deposit. Where the effect is immediate, the thread
+// has a payload event, its effect being its deposit; so has put_async, whose payload event is the
+// reading of its source. Where the effect is immediate, the thread
 // knows both when the operation returns; where it is not, the thread knows the issue only.
 //   immediate  local accesses, transfers to the own rank but for the async forms, remote_load, get
 //              (its data is there on return), the reading of the source by put and put_signal (it
@@ -37,7 +38,9 @@
 //   payload
 //     of put_signal. Not get_async, nor the deposit of put_signal: a release carries neither;
 //   - flush makes its thread know the effects of all operations of its lane whose issue it knows,
-//     put_signals, notifies and gets among them;
+//     put_signals, notifies and gets among them; flush_peer of those with one peer;
+//   - complete makes its thread know, of the put_asyncs and get_asyncs with one peer, the reading
+//     of the source and the effect;
 //   - a notify to the own rank has taken effect on return. What its channel (own lane, own rank)
 //     carries is known to its thread only when the deposit is acquired;
 //   - put_signal's deposit carries its payload, and nothing that its thread knows (contract 2), on

@@ -99,6 +99,37 @@ TEST(Rules, APendingTestAcquiresNothing) {
   }
 }
 
+// complete() ends what was asked for before it, and the reading of a put's source; nothing else.
+TEST(Rules, CompleteEndsTheTransfersBeforeIt) {
+  const auto move = [](Kind kind, std::uint32_t peer, std::uint32_t to, std::uint32_t from) {
+    return Op{.kind = kind, .peer = peer, .to = to, .from = from};
+  };
+  const auto with = [](Kind kind, std::uint32_t peer) { return Op{.kind = kind, .peer = peer}; };
+  const Op complete = with(Kind::complete, 1);
+  const Op store{.kind = Kind::store, .value = 9, .to = 1};
+  const std::set<Wrong> race{Wrong::race};
+  for (const Profile profile : {Profile::rdma, Profile::direct}) {
+    const Op get = move(Kind::get_async, 1, 0, 1), next = move(Kind::get_async, 1, 2, 3);
+    expect_agreement(ranks(profile, {{get, complete, load(0)}, {}}), {});
+    expect_agreement(ranks(profile, {{get, with(Kind::complete, 0), load(0)}, {}}), race);
+    expect_agreement(ranks(profile, {{get, next, complete, load(0), load(2)}, {}}), {});
+    expect_agreement(ranks(profile, {{get, complete, next, load(0), load(2)}, {}}), race);
+    const Op put = move(Kind::put_async, 1, 0, 1);
+    expect_agreement(ranks(profile, {{put, store}, {}}), race);
+    expect_agreement(ranks(profile, {{put, complete, store}, {}}), {});
+    expect_agreement(ranks(profile, {{put, with(Kind::flush_peer, 1), store}, {}}), {});
+    expect_agreement(ranks(profile, {{put, with(Kind::flush_peer, 0), store}, {}}), race);
+    // It need not have arrived: on direct a release to anybody carries it.
+    const auto told = [&](Op after) {
+      return ranks(profile, {{put, after, notify(NotifyOp::set, 0, 2, 1)},
+                             {},
+                             {wait(0, Compare::ge, 1), move(Kind::remote_load, 1, 0, 0)}});
+    };
+    expect_agreement(told(complete), profile == Profile::rdma ? race : std::set<Wrong>{});
+    expect_agreement(told(with(Kind::flush_peer, 1)), {});
+  }
+}
+
 // What is taken is the last hand, and that alone carries: an earlier one released, but its mark is
 // gone. (A compare-and-swap would carry on; a store, which a fabric may use, does not.)
 TEST(Rules, AHandCarriesItsOwnAlone) {

@@ -9,7 +9,9 @@ namespace {
 void add_with_meetings(std::vector<Op>& list, const Op& op) {
   const bool both = op.kind == Kind::put || op.kind == Kind::get;
   const Op meeting{.kind = Kind::converge, .value = 1 + static_cast<std::uint32_t>(op.kind)};
-  if (both || op.kind == Kind::flush) list.push_back(meeting);
+  const bool before =
+      op.kind == Kind::flush || op.kind == Kind::flush_peer || op.kind == Kind::complete;
+  if (both || before) list.push_back(meeting);
   list.push_back(op);
   if (op.kind == Kind::converge) list.back().value = 0;
   if (both) list.push_back(meeting);

@@ -114,7 +114,8 @@ class State {
   // The effects on the channel to `peer` of the operations whose issue the thread knows; and of all
   // its lane's operations.
   [[nodiscard]] Events channel(std::size_t strand, std::uint32_t peer) const;
-  [[nodiscard]] Events issued_by_lane(std::size_t strand) const;
+  [[nodiscard]] Events issued_by_lane(std::size_t strand,
+                                      std::optional<std::uint32_t> peer = {}) const;
   // Are the operation's accesses by an agent, until a flush?
   [[nodiscard]] bool flies(const Op& op) const;
   [[nodiscard]] bool at(std::size_t strand, Kind kind) const;
@@ -137,7 +138,8 @@ class State {
   void get(std::size_t strand, std::set<Wrong>& wrong);
   void put_deposit(std::size_t strand, std::set<Wrong>& wrong);
   void deposit(std::size_t cell, const Deposit& deposit, std::set<Wrong>& wrong);
-  void flush(std::size_t strand);
+  void flush(std::size_t strand, std::optional<std::uint32_t> peer = {});
+  void complete(std::size_t strand);
   // An access at `location` with what the strand knows.
   void access(std::size_t strand, std::size_t location, AccessKind kind, std::size_t event,
               std::set<Wrong>& wrong);
