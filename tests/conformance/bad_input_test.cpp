@@ -58,6 +58,26 @@ TEST_P(BadInput, ChannelThatThePadHasNot) {
     });
 }
 
+// What has gone wrong once stays the lane's status, and every meeting tells.
+TEST_P(BadInput, StaysTheStatusOfTheLane) {
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things& t) {
+        const WaitStatus before = fabric.status();
+        fabric.put(t.window, Rank{7}, 0, t.window, 12, 1);  // says nothing itself
+        const WaitStatus after[] = {
+            fabric.status(),
+            fabric.converge(WaitStatus::ok),
+            fabric.flush(),
+            fabric.flush(Rank{1}),
+            fabric.get(t.window, 0, t.window, Rank{1}, 12, 1),
+            fabric.complete(fabric.get_async(t.window, 0, t.window, Rank{1}, 12, 1))};
+        bool good = before == WaitStatus::ok;
+        for (const WaitStatus status : after) good = good && status == WaitStatus::invalid;
+        if (!good) throw Failure(Error{.what = "some operation does not say that it has failed"});
+      },
+      {"peer", "rank 7", "0 to 1"}));
+}
+
 TEST_P(BadInput, AddressOfNoRank) {
   expect_held(in_a_lane(
       [](auto& fabric, const Things& t) {

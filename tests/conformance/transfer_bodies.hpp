@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "conformance/cases.hpp"
@@ -177,6 +178,51 @@ Result<void> async_get_flush(Team& team) {
   });
 }
 
+// A pipeline: the next piece is asked for before the one before is complete. Then the same the
+// other way, where a complete put leaves its source to its owner.
+template <class Team>
+Result<void> async_in_turn(Team& team) {
+  constexpr std::int64_t piece = 10;
+  const auto own = *team.template window<std::int32_t>({message});
+  const auto copy = *team.template window<std::int32_t>({message});
+  const EpochBarrier barrier(team);
+  return team.lane([&](auto& fabric) -> Result<void> {
+    using Request = typename std::remove_reference_t<decltype(fabric)>::Request;
+    Checks checks;
+    const auto value = [](Rank rank, std::int64_t i) {
+      return static_cast<std::int32_t>(rank.value * 1000 + static_cast<std::uint32_t>(i));
+    };
+    const auto length = [](std::int64_t at) { return message - at < piece ? message - at : piece; };
+    for (std::int64_t i = 0; i < message; ++i) fabric.local(own)[i] = value(fabric.rank(), i);
+    checks.ok(fabric.complete(Request{}), "complete of nothing");
+    checks.ok(barrier.sync(fabric), "the barrier before");
+    const Rank right = right_of(fabric);
+    Request before{};
+    for (std::int64_t at = 0; at < message + piece; at += piece) {
+      Request now{};
+      if (at < message) now = fabric.get_async(copy, at, own, right, at, length(at));
+      fabric.progress();
+      checks.ok(fabric.complete(before), "complete");
+      for (std::int64_t i = at - piece; i >= 0 && i < at && i < message; ++i)
+        checks.equal<std::int32_t>(fabric.local(copy)[i], value(right, i), "an element");
+      before = now;
+    }
+    checks.ok(barrier.sync(fabric), "all have read");
+    for (std::int64_t at = 0; at < message; at += piece) {
+      before = fabric.put_async(copy, right, at, own, at, length(at));
+      checks.ok(fabric.complete(before), "complete of a put");
+      for (std::int64_t i = at; i < at + length(at); ++i) fabric.local(own)[i] = -1;
+    }
+    checks.ok(fabric.flush(right), "the flush to a peer");
+    checks.ok(barrier.sync(fabric), "the barrier after");
+    for (std::int64_t i = 0; i < message; ++i)
+      checks.equal<std::int32_t>(fabric.local(copy)[i], value(left_of(fabric), i), "what was put");
+    checks.ok(fabric.converge(WaitStatus::ok), "converge");
+    checks.ok(fabric.status(), "the lane's status");
+    return checks.done();
+  });
+}
+
 // Stores through address() are stores addressed to that peer: the release notify carries them.
 template <class Team>
 Result<void> direct_stores(Team& team) {
@@ -263,7 +309,7 @@ Result<void> runs_of_any_length(Team& team) {
         if (put)
           fabric.put(target, right_of(fabric), to, source, from, count);
         else
-          (void)fabric.get(target, to, source, right_of(fabric), from, count);
+          checks.ok(fabric.get(target, to, source, right_of(fabric), from, count), "get");
         checks.ok(barrier.sync(fabric), "the barrier after");
         for (std::int64_t i = 0; i < size; ++i) {
           const bool moved = i >= to && i < to + count;
@@ -288,6 +334,7 @@ std::vector<Case<Team>> transfer_cases() {
       {"PutSignalAdd", put_signal<Team, NotifyOp::add>, Sizes::all},
       {"AsyncPutFlush", async_put_flush<Team>, Sizes::all},
       {"AsyncGetFlush", async_get_flush<Team>, Sizes::all},
+      {"AsyncInTurn", async_in_turn<Team>, Sizes::all},
       {"DirectStores", direct_stores<Team>, Sizes::all},
       {"AcquiredIsCarriedOn", acquired_is_carried_on<Team>, Sizes::all},
       {"FlushReachesAThirdRank", flush_reaches_a_third_rank<Team>, Sizes::all},

@@ -76,18 +76,22 @@ __global__ void move_kernel(const __grid_constant__ gpu::Handle handle, WindowRe
   });
   tile.assign(sums);
   fabric.store(tile, MemoryRef<T>{fabric.local(window).data(), window.rows, window.cols}, box);
-  (void)fabric.remote_load(tile, window, peer, box);
+  WaitStatus status = fabric.remote_load(tile, window, peer, box);
   fabric.remote_store(tile, window, peer, box);
   fabric.remote_add(tile, window, peer, box);
   fabric.put(window, peer, 0, window, 1, window.size() - 1);
-  fabric.get_async(window, 1, window, peer, 0, window.size() - 1);
-  (void)fabric.flush();
+  const auto request = fabric.get_async(window, 1, window, peer, 0, window.size() - 1);
+  fabric.progress();
+  status = worst(status, fabric.complete(request));
+  status = worst(status, fabric.get(window, 1, window, peer, 0, window.size() - 1));
+  status = worst(status, worst(fabric.flush(peer), fabric.flush()));
   fabric.put_signal(window, peer, 0, window, 0, 1, signals[0], 1, NotifyOp::add);
   const AnyStatus any = fabric.wait_any(conditions, 2);
   const std::uint32_t which = fabric.broadcast(any.index);
-  WaitStatus status = fabric.test(signals[which], Compare::ge, 1);
+  status = worst(status, fabric.test(signals[which], Compare::ge, 1));
   status = fabric.converge(worst(any.status, status));
-  if (status == WaitStatus::ok) fabric.local(window)[0] = fabric.address(window, peer)[0];
+  if (worst(status, fabric.status()) == WaitStatus::ok)
+    fabric.local(window)[0] = fabric.address(window, peer)[0];
 }
 
 template <class T, class Coop>

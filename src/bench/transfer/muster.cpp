@@ -137,8 +137,7 @@ Contender muster_get(const Request& request) {
       return [=, &fabric](std::uint32_t epoch) {
         fabric.notify(message.signal, around.right, epoch, NotifyOp::set);
         const WaitStatus status = fabric.wait(message.signal, Compare::ge, epoch);
-        if (status == WaitStatus::ok) get(fabric, message.transfer, around.left);
-        return status;
+        return status == WaitStatus::ok ? get(fabric, message.transfer, around.left) : status;
       };
     };
   });
