@@ -2,7 +2,6 @@
 // survivors go on. Under the launcher and as a bare start.
 //
 // The programs' paths come from the build: FAILURE_VICTIM, and MUSTER_COMMAND where it is built.
-#include <dirent.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -11,6 +10,7 @@
 
 #include "support/board.hpp"
 #include "support/child_program.hpp"
+#include "support/entries.hpp"
 
 namespace muster {
 namespace {
@@ -42,15 +42,6 @@ std::string fresh_path() {
   static int number = 0;
   return ::testing::TempDir() + "muster_board_" + std::to_string(getpid()) + "_" +
          std::to_string(number++);
-}
-
-std::set<std::string> entries_of(const char* directory) {
-  std::set<std::string> names;
-  if (DIR* open = opendir(directory)) {
-    while (const dirent* entry = readdir(open)) names.insert(entry->d_name);
-    closedir(open);
-  }
-  return names;
 }
 
 // All ranks are in the middle of what they do.
@@ -88,7 +79,7 @@ void expect_survivor_recovers(const Board& board, std::uint32_t rank, std::uint3
 
 void kill_one(Start start, const std::string& scenario, std::uint32_t victim, milliseconds after) {
   SCOPED_TRACE(scenario + ", rank " + std::to_string(victim));
-  const std::set<std::string> shm = entries_of("/dev/shm");
+  const std::set<std::string> shm = testing::shared_memory_of_muster();
   const std::string path = fresh_path();
   const Board board(path, true);
   ChildProgram program(command_line(start, path, scenario));
@@ -109,7 +100,7 @@ void kill_one(Start start, const std::string& scenario, std::uint32_t victim, mi
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
     EXPECT_FALSE(testing::process_is_there(board[rank].pid.load()))
         << "rank " << rank << " is left";
-  EXPECT_EQ(entries_of("/dev/shm"), shm);
+  EXPECT_EQ(testing::shared_memory_of_muster(), shm);
 }
 
 class Kill : public ::testing::TestWithParam<Start> {
@@ -162,7 +153,7 @@ TEST_P(Kill, TwoRanksAtOnce) {
 
 // The one who started them dies: nothing stays.
 TEST_P(Kill, TheOneWhoStartedThem) {
-  const std::set<std::string> shm = entries_of("/dev/shm");
+  const std::set<std::string> shm = testing::shared_memory_of_muster();
   const std::string path = fresh_path();
   const Board board(path, true);
   ChildProgram program(command_line(GetParam(), path, "epoch"));
@@ -176,7 +167,7 @@ TEST_P(Kill, TheOneWhoStartedThem) {
                        [&] { return !testing::process_is_there(pid) || testing::is_zombie(pid); }))
         << "rank " << rank << " is left";
   }
-  EXPECT_EQ(entries_of("/dev/shm"), shm);
+  EXPECT_EQ(testing::shared_memory_of_muster(), shm);
 }
 
 #ifdef MUSTER_COMMAND

@@ -1,6 +1,5 @@
 // How failures that nobody dies of are reported: abort, deadlines; and what waiting and memory
 // cost.
-#include <dirent.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -18,6 +17,7 @@
 #include "muster/muster.hpp"
 #include "support/board.hpp"
 #include "support/checks.hpp"
+#include "support/entries.hpp"
 
 namespace muster {
 namespace {
@@ -25,15 +25,6 @@ namespace {
 using std::chrono::milliseconds;
 using testing::Board;
 using testing::Checks;
-
-std::set<std::string> entries_of(const std::string& directory) {
-  std::set<std::string> names;
-  if (DIR* open = opendir(directory.c_str())) {
-    while (const dirent* entry = readdir(open)) names.insert(entry->d_name);
-    closedir(open);
-  }
-  return names;
-}
 
 class Failures : public ::testing::TestWithParam<RunAs> {
  protected:
@@ -282,7 +273,7 @@ TEST_P(Failures, AShrunkPartLeavesTheJobsTeamAsItIs) {
 
 // Bytes of the job's memory that are there.
 std::int64_t bytes_taken() {
-  for (const std::string& name : entries_of("/proc/self/fd")) {
+  for (const std::string& name : testing::entries_of("/proc/self/fd")) {
     const std::string path = "/proc/self/fd/" + name;
     char target[256] = {};
     if (readlink(path.c_str(), target, sizeof(target) - 1) <= 0) continue;
@@ -433,7 +424,7 @@ TEST_P(Failures, ALongWaitCostsNoCpuTime) {
 // What the descriptors of this process name.
 std::multiset<std::string> open_files() {
   std::multiset<std::string> targets;
-  for (const std::string& name : entries_of("/proc/self/fd")) {
+  for (const std::string& name : testing::entries_of("/proc/self/fd")) {
     char target[4096] = {};
     const ssize_t length = readlink(("/proc/self/fd/" + name).c_str(), target, sizeof(target) - 1);
     if (length > 0) targets.insert(std::string(target, static_cast<std::size_t>(length)));
@@ -442,21 +433,22 @@ std::multiset<std::string> open_files() {
 }
 
 std::size_t threads_of_this_process() {
-  return entries_of("/proc/self/task").size();
+  return testing::entries_of("/proc/self/task").size();
 }
 
 // The job's memory has no name, and nobody else may open it; afterwards nothing is left.
 TEST_P(Failures, MemoryIsAnonymousAndGoes) {
-  const std::set<std::string> shm = entries_of("/dev/shm");
+  const std::set<std::string> shm = testing::shared_memory_of_muster();
   const std::multiset<std::string> files = open_files();
   const std::size_t running = threads_of_this_process();
   EXPECT_EQ(expect_held(3,
                         [&](Team& team) -> Result<void> {
                           (void)*team.window<double>({1000});
                           Checks checks;
-                          checks.holds(entries_of("/dev/shm") == shm, "/dev/shm is as it was");
+                          checks.holds(testing::shared_memory_of_muster() == shm,
+                                       "/dev/shm is as it was");
                           int memory_files = 0;
-                          for (const std::string& name : entries_of("/proc/self/fd")) {
+                          for (const std::string& name : testing::entries_of("/proc/self/fd")) {
                             const std::string path = "/proc/self/fd/" + name;
                             char target[256] = {};
                             if (readlink(path.c_str(), target, sizeof(target) - 1) <= 0) continue;
@@ -471,7 +463,7 @@ TEST_P(Failures, MemoryIsAnonymousAndGoes) {
                           return checks.done();
                         }),
             0);
-  EXPECT_EQ(entries_of("/dev/shm"), shm);
+  EXPECT_EQ(testing::shared_memory_of_muster(), shm);
   EXPECT_EQ(open_files(), files);
   EXPECT_EQ(threads_of_this_process(), running);
 }

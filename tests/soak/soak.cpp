@@ -7,7 +7,6 @@
 // random length, the kinds alternating, with random delays; behind each call the neighbour's data
 // is checked. Then `starts` jobs of 4 ranks are started and ended; afterwards this process has the
 // same descriptors, threads and children as before, and /dev/shm the same entries.
-#include <dirent.h>
 #include <fmt/core.h>
 #include <sys/wait.h>
 
@@ -22,6 +21,7 @@
 
 #include "conformance/delay.hpp"
 #include "muster/muster.hpp"
+#include "support/entries.hpp"
 
 namespace {
 
@@ -124,21 +124,11 @@ int soak_barriers(const Plan& plan) {
   return 0;
 }
 
-std::set<std::string> entries_of(const char* directory) {
-  std::set<std::string> names;
-  if (DIR* open = opendir(directory)) {
-    while (const dirent* entry = readdir(open))
-      if (entry->d_name[0] != '.') names.insert(entry->d_name);
-    closedir(open);
-  }
-  return names;
-}
-
 struct Belongings {
-  std::size_t descriptors = entries_of("/proc/self/fd").size();
-  std::size_t threads = entries_of("/proc/self/task").size();
+  std::size_t descriptors = testing::entries_of("/proc/self/fd").size();
+  std::size_t threads = testing::entries_of("/proc/self/task").size();
   bool children = waitpid(-1, nullptr, WNOHANG) >= 0 || errno != ECHILD;
-  std::set<std::string> shm = entries_of("/dev/shm");
+  std::set<std::string> shm = testing::shared_memory_of_muster();
   friend bool operator==(const Belongings&, const Belongings&) = default;
 };
 
