@@ -5,13 +5,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <fstream>
 
+#include "check/all.hpp"
+#include "check/asked.hpp"
 #include "check/configuration.hpp"
 #include "check/print.hpp"
 
@@ -32,16 +31,6 @@ constexpr const char* what_is_not_explored =
 
 constexpr double seconds_of_reruns = 20;  // for the smallest failure and what mends it
 
-struct Usage {
-  std::string what;
-};
-
-// Status 1 outdoes 3 outdoes 0.
-int worse(int a, int b) {
-  const auto weight = [](int status) { return status == 1 ? 2 : status == 3 ? 1 : 0; };
-  return weight(a) >= weight(b) ? a : b;
-}
-
 std::size_t output_width() {
   winsize size{};
   if (isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
@@ -49,89 +38,6 @@ std::size_t output_width() {
     return size.ws_col;
   return 120;
 }
-
-void read_random(const std::string& text, Options& options) {
-  const auto comma = text.find(',');
-  const char* const end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, options.seed);
-  bool good = comma != std::string::npos && first.ptr == text.data() + comma;
-  if (good) {
-    const auto second = std::from_chars(text.data() + comma + 1, end, options.executions);
-    good = second.ec == std::errc{} && second.ptr == end;
-  }
-  if (!good) throw Usage{"--random wants SEED,N: two numbers, not '" + text + "'"};
-}
-
-Options options_for(const Command& command, const Entry& entry) {
-  Options options;
-  options.ranks = command.ranks.value_or(entry.protocol.ranks);
-  options.calls = command.calls.value_or(entry.protocol.calls);
-  options.lanes = command.lanes.value_or(entry.protocol.lanes);
-  options.threads = command.threads.value_or(entry.protocol.threads);
-  options.expire = command.expire.value_or(entry.protocol.expire);
-  options.executions = command.executions;
-  options.certificate = !command.search;
-  if (command.pct || !command.random.empty()) {
-    options.strategy = command.pct ? Strategy::pct : Strategy::random;
-    options.executions = std::min<std::uint64_t>(options.executions, 10'000);
-    if (!command.random.empty()) read_random(command.random, options);
-  }
-  if (isatty(STDERR_FILENO) != 0)
-    options.progress = [](std::uint64_t executions) {
-      fmt::print(stderr, "\r  {} executions", executions);
-      std::fflush(stderr);
-    };
-  return options;
-}
-
-std::vector<Profile> profiles_for(const Command& command, const Entry& entry) {
-  if (command.profile) {
-    const auto profile = profile_of(*command.profile);
-    if (!profile)
-      throw Usage{"there is no profile '" + *command.profile + "'; there are sc, direct and rdma"};
-    return {*profile};
-  }
-  std::vector<Profile> profiles;
-  for (const Profile profile : {Profile::sc, Profile::direct, Profile::rdma})
-    if (profile >= entry.protocol.weakest) profiles.push_back(profile);
-  return profiles;
-}
-
-// Ctrl-C ends what runs now with what is known; a second one ends the program.
-volatile std::sig_atomic_t interrupted = 0;
-
-void note_interrupt(int /*signal*/) {
-  interrupted = 1;
-}
-
-void listen_for_interrupts() {
-  struct sigaction action {};
-  action.sa_handler = note_interrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-}
-
-// Halts an exploration after so many seconds, or when interrupted.
-class Limit {
- public:
-  Limit(double seconds, Options& options) : seconds_(seconds) {
-    options.halt = [this] { return reached(); };
-  }
-  Limit(const Limit&) = delete;
-  Limit& operator=(const Limit&) = delete;
-  [[nodiscard]] bool reached() const {
-    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start_;
-    return interrupted != 0 || (seconds_ > 0 && time.count() > seconds_);
-  }
-  [[nodiscard]] std::string in_words() const {
-    if (interrupted != 0) return ", interrupted";
-    return reached() ? fmt::format(", {} s (--seconds asks for more)", seconds_) : "";
-  }
-
- private:
-  double seconds_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 class Runner {
  public:
@@ -180,40 +86,23 @@ class Runner {
                options.calls, options.lanes, options.threads);
     std::fflush(stdout);
     told_ = {};
-    return all_profiles(entry, options, profiles);
-  }
-
-  // What fails soon, or is certified, is said before anything is searched for long.
-  int all_profiles(const Entry& entry, Options options, const std::vector<Profile>& profiles) {
-    int status = 0;
-    std::vector<Profile> left;
-    for (const Profile profile : profiles) {
-      options.profile = profile;
-      options.quick = profiles.size() > 1;
-      if (const auto answer = configuration(entry, options))
-        status = worse(status, *answer);
-      else
-        left.push_back(profile);
-    }
-    options.quick = false;
-    for (const Profile profile : left) {
-      options.profile = profile;
-      status = worse(status, configuration(entry, options).value_or(3));
-    }
-    return status;
+    const Deadline deadline(command_.timeout.value_or(0));
+    return on_profiles(options, profiles, [&](const Options& configured) {
+      return configuration(entry, configured, deadline);
+    });
   }
 
   // Nothing where a longer search is still to come.
-  std::optional<int> configuration(const Entry& entry, Options options) {
+  std::optional<int> configuration(const Entry& entry, Options options, const Deadline& deadline) {
     options.trace = !options.replay.empty();
-    const Limit limit(command_.seconds, options);
+    const Limit limit(command_.seconds, &deadline, options);
     const auto start = std::chrono::steady_clock::now();
     Report report = explore(options, entry.body);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     if (options.progress && report.executions + report.dropped >= 256)
       fmt::print(stderr, "\r{:30}\r", "");
     if (report.unfinished && !limit.reached()) return std::nullopt;
-    if (report.verdict == Verdict::bounded) report.bound += limit.in_words();
+    if (report.verdict == Verdict::bounded) report.bound = limit.in_words(report.bound);
     fmt::print("{} ({:.3f} s)\n", verdict_line(report, options), time.count());
     std::fflush(stdout);
     std::vector<Repair> repairs;
@@ -221,16 +110,15 @@ class Runner {
       repairs = refuted(entry, options, report);
     else if (command_.weaken)
       fmt::print("{}", weakening_lines(single_weakenings(entry, options, report)));
-    if (json_.is_open()) json_ << as_json(entry, options, report, repairs) << '\n';
+    if (json_.is_open()) json_ << as_json(entry, options, report, repairs, time.count()) << '\n';
     std::fflush(stdout);
-    if (report.verdict == Verdict::refuted) return 1;
-    return report.verdict == Verdict::bounded ? 3 : 0;
+    return status_of(report.verdict);
   }
 
   std::vector<Repair> refuted(const Entry& entry, const Options& options, const Report& report) {
     const bool replays = !options.replay.empty();
     Options reruns = options;
-    const Limit limit(seconds_of_reruns, reruns);
+    const Limit limit(seconds_of_reruns, nullptr, reruns);
     const Smallest failure = replays ? Smallest{options, report}
                                      : smallest_failure(entry, reruns, wanted(entry, report));
     const auto repairs =
@@ -272,8 +160,18 @@ class Runner {
 }  // namespace
 
 void add_options(CLI::App& app, Command& command) {
-  app.add_flag("--list", command.list,
-               "name the checks, the weakest profile each claims, and stop");
+  auto* list = app.add_flag("--list", command.list,
+                            "name the checks, the weakest profile each claims, and stop");
+  auto* all = app.add_flag(
+      "--all", command.all,
+      "every check that is meant to pass, a line each; names may be groups, as in --all transfer");
+  app.add_option("--jobs", command.jobs, "with --all: so many at once; default: the cores")
+      ->check(CLI::Range(1U, 1024U))
+      ->needs(all);
+  app.add_option("--timeout", command.timeout,
+                 "of a check on all its profiles, in seconds of processor time (with --all 10); "
+                 "above, the answer is bounded; 0: no limit")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("-n,--ranks", command.ranks, "number of ranks")->check(CLI::Range(1U, 256U));
   app.add_option("--calls", command.calls, "how often the protocol is used")
       ->check(CLI::Range(1U, 1'000'000U));
@@ -289,10 +187,12 @@ void add_options(CLI::App& app, Command& command) {
   app.add_option("--seconds", command.seconds,
                  "of the search on each profile (60); above, the answer is bounded; 0: no limit")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--replay", command.replay, "run one execution again and show it");
+  auto* replay = app.add_option("--replay", command.replay, "run one execution again and show it");
   app.add_option("--json", command.json, "write the reports to this file, one object a line");
   app.add_flag("--search", command.search, "search even where one execution stands for all");
-  app.add_flag("--weaken", command.weaken, "look for orders and flushes that are not needed");
+  auto* weaken =
+      app.add_flag("--weaken", command.weaken, "look for orders and flushes that are not needed");
+  all->excludes(list)->excludes(replay)->excludes(weaken);
   app.footer(what_is_not_explored);
 }
 
@@ -302,7 +202,7 @@ int run(const Command& command) {
       fmt::print("{}", list_of_checks(registry()));
       return 0;
     }
-    return Runner(command).all();
+    return command.all ? run_all(command) : Runner(command).all();
   } catch (const Usage& usage) {
     fmt::print(stderr, "muster check: {}\n", usage.what);
     return 2;

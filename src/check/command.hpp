@@ -15,8 +15,11 @@ class App;
 namespace muster::check {
 
 struct Command {
-  std::vector<std::string> names;  // none: all that are registered
+  std::vector<std::string> names;  // none: all that are registered; with `all`: groups too
   bool list = false;
+  bool all = false;                   // those that are meant to pass, a line each
+  std::optional<std::uint32_t> jobs;  // with `all`: at once; none: the cores
+  std::optional<double> timeout;      // of a check, seconds; 0: no limit; none: as 0, with `all` 10
   std::optional<std::uint32_t> ranks, calls, lanes, threads;
   std::optional<std::string> profile;
   std::string random;  // SEED,N

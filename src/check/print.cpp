@@ -165,7 +165,7 @@ std::string list_of_checks(const std::vector<Entry>& entries) {
 }
 
 std::string as_json(const Entry& entry, const Options& options, const Report& report,
-                    const std::vector<Repair>& repairs) {
+                    const std::vector<Repair>& repairs, double seconds) {
   nlohmann::json json;
   json["name"] = entry.name;
   json["ranks"] = options.ranks;
@@ -177,6 +177,7 @@ std::string as_json(const Entry& entry, const Options& options, const Report& re
   json["executions"] = report.executions;
   json["dropped"] = report.dropped;
   json["steps"] = report.steps;
+  json["seconds"] = seconds;
   if (!report.bound.empty()) json["bound"] = report.bound;
   if (!report.why_search.empty()) json["why_no_certificate"] = report.why_search;
   if (report.verdict == Verdict::refuted) json["replay"] = replay_string(options, report.replay);

@@ -25,8 +25,8 @@ namespace muster::check {
 // The checks of this program, in columns with a heading.
 [[nodiscard]] std::string list_of_checks(const std::vector<Entry>& entries);
 
-// The report as a JSON object.
+// The report as a JSON object in one line; docs/checking.md names its fields.
 [[nodiscard]] std::string as_json(const Entry& entry, const Options& options, const Report& report,
-                                  const std::vector<Repair>& repairs);
+                                  const std::vector<Repair>& repairs, double seconds);
 
 }  // namespace muster::check

@@ -26,7 +26,8 @@ constexpr auto joined() {
 int main(int argc, char** argv) {
   CLI::App app("checks of this program");
   Command command;
-  app.add_option("names", command.names, "which checks to run; default: all");
+  app.add_option("names", command.names,
+                 "which checks to run, with --all groups of them too; default: all");
   app.set_version_flag("--version", mark.data());
   add_options(app, command);
   try {

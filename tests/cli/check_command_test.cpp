@@ -75,7 +75,8 @@ TEST_F(CheckProgram, WhatCannotBeRunIsSaid) {
 TEST(CheckCommand, SaysWhatIsWrongWithItsArguments) {
   EXPECT_EQ(refusal({"check", "epoch_barrier", "--calls", "0"}),
             "muster check: --calls: Value 0 not in range 1 to 1000000");
-  EXPECT_EQ(refusal({"check"}), "muster check: which one? --list names them");
+  EXPECT_EQ(refusal({"check"}),
+            "muster check: which one? --list names them, --all runs those that are meant to pass");
   EXPECT_EQ(refusal({"check", "no_such"}),
             "muster check: there is no check 'no_such'; --list names them");
   EXPECT_EQ(refusal({"check", "epoch_barrier", "--profile", "tso"}),

@@ -1,0 +1,11 @@
+// `muster check --all`: every check that is meant to pass, a line each.
+#pragma once
+
+#include "check/command.hpp"
+
+namespace muster::check {
+
+// The exit status: the worst of theirs. Throws Usage.
+[[nodiscard]] int run_all(const Command& command);
+
+}  // namespace muster::check
