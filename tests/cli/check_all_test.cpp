@@ -3,11 +3,13 @@
 #include <poll.h>
 #include <pty.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/command.hpp"
 
