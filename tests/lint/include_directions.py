@@ -30,6 +30,7 @@ LAYERS = [
     (r"src/launch/.*", "launch"),
     (r"src/team/.*", "team"),
     (r"src/check/.*", "check-source"),
+    (r"src/litmus/.*", "litmus"),
     (r"src/bench/.*", "bench"),
     (r"src/cli/.*", "cli"),
     (r"(examples|bench)/.*", "program"),
@@ -62,8 +63,9 @@ ALLOWED = {
     "team": PROTOCOLS + ["fabric-host", "source-host", "launch", "base"],
     # The shipped protocols are among what the checker checks.
     "check-source": PROTOCOLS + MODEL + ["base"],
+    "litmus": ["types", "result"],
     "bench": PROTOCOLS + HOST + GPU + MODEL,
-    "cli": PROTOCOLS + HOST + GPU + MODEL + ["check-source", "bench"],
+    "cli": PROTOCOLS + HOST + GPU + MODEL + ["check-source", "litmus", "bench"],
     # Programs are written as a user would write them: with public headers alone, bar benchmarks.
     "program": PROTOCOLS + HOST + GPU + MODEL + ["bench"],
 }

@@ -1,0 +1,21 @@
+// The axioms of the PTX memory model (PTX ISA 6.0, "Memory Consistency Model"; Lustig,
+// Sahasrabuddhe, Giroux, "A Formal Analysis of the NVIDIA PTX Memory Consistency Model", ASPLOS
+// 2019), judged on one candidate.
+#pragma once
+
+#include <functional>
+
+#include "litmus/candidate.hpp"
+#include "litmus/program.hpp"
+#include "litmus/relation.hpp"
+
+namespace muster::litmus {
+
+// Calls `visit` with every coherence order under which the candidate satisfies all axioms, one or
+// more orders of its fence.sc given. The order is partial, transitive, and relates no more than it
+// must: writes of which one causes the other, and morally strong ones. `visit` returns whether to
+// go on; so does this.
+bool for_each_coherence(const Program& program, const Candidate& candidate,
+                        const std::function<bool(const Relation& coherence)>& visit);
+
+}  // namespace muster::litmus
