@@ -10,18 +10,6 @@ namespace {
 
 using Kind = Event::Kind;
 
-bool is_memory(const Event& event) {
-  return event.kind == Kind::write || event.kind == Kind::read;
-}
-
-bool within(const Program& program, const Event& of, const Event& other) {
-  if (of.thread == nothing || other.thread == nothing) return of.scope == Scope::sys;
-  const Thread& mine = program.threads[of.thread];
-  const Thread& theirs = program.threads[other.thread];
-  if (of.scope == Scope::sys) return true;
-  return mine.gpu == theirs.gpu && (of.scope == Scope::gpu || mine.cta == theirs.cta);
-}
-
 class Axioms {
  public:
   Axioms(const Program& program, const Candidate& candidate,
@@ -67,17 +55,12 @@ class Axioms {
         if (a == b) continue;
         const Event& other = events_[b];
         const bool same_thread = one.thread == other.thread && one.thread != nothing;
-        const bool memory = is_memory(one) && is_memory(other);
-        const bool same_place = memory && one.location == other.location;
+        const bool same_place = one.location != nothing && one.location == other.location;
         if (same_thread && a < b) {
           po_.add(a, b);
           if (same_place) po_loc_.add(a, b);
         }
-        // Related in program order, or both strong and each inside the other's scope; accesses of
-        // memory overlap.
-        const bool mutual = one.strong && other.strong && within(program_, one, other) &&
-                            within(program_, other, one);
-        if ((same_thread || mutual) && (same_place || !memory)) strong_.add(a, b);
+        if (morally_strong(program_, one, other)) strong_.add(a, b);
       }
     }
   }

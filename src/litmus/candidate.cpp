@@ -53,6 +53,27 @@ std::optional<Word> Candidate::value(std::size_t expression) const {
 
 namespace {
 
+// Of a strong event of a thread.
+bool in_scope(const Program& program, const Event& of, const Event& other) {
+  const Thread& mine = program.threads[of.thread];
+  const Thread& theirs = program.threads[other.thread];
+  if (of.scope == Scope::sys) return true;
+  return mine.gpu == theirs.gpu && (of.scope == Scope::gpu || mine.cta == theirs.cta);
+}
+
+}  // namespace
+
+bool morally_strong(const Program& program, const Event& one, const Event& other) {
+  const bool memory = one.location != nothing && other.location != nothing;
+  if (&one == &other || (memory && one.location != other.location)) return false;
+  if (one.thread == nothing || other.thread == nothing) return false;
+  return one.thread == other.thread ||
+         (one.strong && other.strong && in_scope(program, one, other) &&
+          in_scope(program, other, one));
+}
+
+namespace {
+
 class Enumerator {
  public:
   Enumerator(const Program& program, const Bounds& bounds,
@@ -289,6 +310,22 @@ class Enumerator {
     return true;
   }
 
+  // Of two morally strong read-modify-writes that read the same write, the second in coherence
+  // would have the first between its halves, where coherence relates that write to both.
+  [[nodiscard]] bool breaks_atomicity(const Candidate& candidate, std::size_t read,
+                                      std::size_t write) const {
+    const Event& reader = candidate.events[read];
+    const Event& writer = candidate.events[write];
+    const auto before = [&](const Event& half) {
+      return writer.thread == nothing || morally_strong(program_, writer, half);
+    };
+    if (reader.partner == nothing || !before(reader)) return false;
+    return std::any_of(candidate.events.begin(), candidate.events.end(), [&](const Event& other) {
+      return &other != &reader && other.kind == Event::Kind::read && other.from == write &&
+             other.partner != nothing && before(other) && morally_strong(program_, reader, other);
+    });
+  }
+
   void choose(Candidate candidate) {
     const bool all_ended = ended(candidate);
     const std::size_t read = next_read(candidate, all_ended);
@@ -300,7 +337,7 @@ class Enumerator {
     for (std::size_t write = from; write < candidate.events.size() && !stopped_; ++write) {
       const Event& event = candidate.events[write];
       if (event.kind != Event::Kind::write || event.location != candidate.events[read].location ||
-          !may_read(candidate, read, write))
+          !may_read(candidate, read, write) || breaks_atomicity(candidate, read, write))
         continue;
       Candidate chosen = candidate;
       chosen.events[read].from = write;

@@ -67,6 +67,10 @@ struct Candidate {
   [[nodiscard]] std::optional<Word> value(std::size_t expression) const;
 };
 
+// Related in program order, or both strong and each inside the other's scope; accesses of memory to
+// one location. Not of an event and itself.
+[[nodiscard]] bool morally_strong(const Program& program, const Event& one, const Event& other);
+
 // How far to go.
 struct Bounds {
   std::size_t turns = 2;  // jumps back for each thread
@@ -82,8 +86,8 @@ struct Reached {
 
 // Calls `visit` for every candidate in which each read has a write of its location to read from and
 // nothing depends on itself (rf and dependencies are acyclic, those of branches among them), each
-// once; what can be seen to break the order of one location within a thread is left out. `visit`
-// returns whether to go on.
+// once; what can be seen to break the order of one location within a thread, or atomicity, is left
+// out. `visit` returns whether to go on.
 [[nodiscard]] Reached for_each_candidate(const Program& program, const Bounds& bounds,
                                          const std::function<bool(const Candidate&)>& visit);
 

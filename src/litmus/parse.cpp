@@ -12,7 +12,7 @@ namespace {
 
 bool begins_condition(const Reader& reader) {
   return reader.at("exists") || reader.at("forall") || reader.at("~") || reader.at("filter") ||
-         reader.at("not");
+         reader.at("not") || reader.at("locations");
 }
 
 // "P0@cta 0,gpu 0 | ... ;"

@@ -108,6 +108,14 @@ Condition read_any_of(Reader& reader, const Program& program) {
 }  // namespace
 
 void read_condition(Reader& reader, Program& program) {
+  // What others would print; --show prints all of it.
+  if (reader.take_if("locations")) {
+    reader.expect("[", "behind locations");
+    while (!reader.take_if("]")) {
+      if (reader.peek().kind == Token::Kind::end) reader.expect("]", "behind the locations");
+      reader.take();
+    }
+  }
   const Token word = reader.take();
   if (word.text == "exists") {
     program.quantifier = Quantifier::exists;

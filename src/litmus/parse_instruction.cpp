@@ -126,6 +126,13 @@ class Cell {
       return branch(found->second);
     if (const auto found = register_functions.find(head); found != register_functions.end())
       return compute(found->second);
+    static const Words<int> proxied{{"suld", 0},   {"sust", 0},  {"tld", 0}, {"cold", 0},
+                                    {"suatom", 0}, {"sured", 0}, {"tex", 0}};
+    if (proxied.contains(head))
+      throw Refusal(parts.token(),
+                    fmt::format("'{}' has a proxy of its own; the model has no proxies, "
+                                "write ld, st, atom or red",
+                                word));
     throw Refusal(
         parts.token(),
         fmt::format("there is no instruction '{}' here; there are ld, st, atom, red, fence, "
@@ -149,7 +156,11 @@ class Cell {
     made_.op = Op::load;
     access(parts,
            {{"weak", Order::weak}, {"relaxed", Order::relaxed}, {"acquire", Order::acquire}});
-    target(), comma(), location();
+    target(), comma();
+    if (reader_.peek().kind != Token::Kind::number) return location();
+    // A load of a number, as some write mov.
+    made_.op = Op::compute;
+    operand();
   }
 
   void store(Parts& parts) {
@@ -193,7 +204,14 @@ class Cell {
     const Words<bool> kinds{{"sync", false}, {"arrive", true}};
     made_.arrives = parts.take(kinds, "the kind of barrier");
     operand();
-    if (reader_.take_if(",")) operand();
+    if (!reader_.take_if(",")) return;
+    operand();
+    if (reader_.at(","))
+      throw Refusal(
+          reader_.peek(),
+          fmt::format("'{}' has a third operand; the model has no barriers that wait for a "
+                      "number of threads, write one or two operands",
+                      parts.token().text));
   }
 
   void compute(Function function) {

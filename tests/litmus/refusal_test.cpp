@@ -46,6 +46,11 @@ TEST(LitmusRefusal, WhatTheModelLacks) {
               "made.litmus:2:10: 'y' is an alias");
 }
 
+TEST(LitmusRefusal, ProxiesAndQuorums) {
+  EXPECT_SAYS(said_of("suld.weak r0, x"), "the model has no proxies");
+  EXPECT_SAYS(said_of("bar.cta.sync 1, 1, 4"), "'bar.cta.sync' has a third operand");
+}
+
 TEST(LitmusRefusal, LocationsAndRegistersAreNotMixedUp) {
   EXPECT_SAYS(said_of("st.weak x, y"), "'y' is a location: only ld, st, atom and red reach it");
   EXPECT_SAYS(said_of("ld.weak r0, r9"), "'r9' is a register of this thread");

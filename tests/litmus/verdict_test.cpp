@@ -131,6 +131,11 @@ TEST(LitmusVerdict, CoherenceOrdersWhatIsMorallyStrong) {
   EXPECT_TRUE(holds(readers("st.weak", "ld.relaxed.gpu")));
 }
 
+TEST(LitmusVerdict, ALoadOfANumberIsNoAccess) {
+  EXPECT_TRUE(holds(two_threads("ld.weak r0, 7 | ;\nst.weak x, r0 | ;\n",
+                                "locations [x; P0:r0]\nforall (x == 7 /\\ P0:r0 == 7)")));
+}
+
 TEST(LitmusVerdict, AThreadSeesItsOwnWritesInOrder) {
   EXPECT_FALSE(holds(two_threads("st.weak x, 1 | ;\nst.weak x, 2 | ;\nld.weak r0, x | ;\n",
                                  "exists (P0:r0 != 2 \\/ x != 2)")));
@@ -143,6 +148,12 @@ TEST(LitmusVerdict, ReadModifyWritesAreAtomicWithinTheirScope) {
   EXPECT_TRUE(holds(two_threads(adds("gpu"), "forall (x == 2)")));
   EXPECT_FALSE(holds(two_threads(adds("cta"), "forall (x == 2)")));
   EXPECT_TRUE(holds(two_threads(adds("cta"), "forall (x == 2)", 0)));
+  // A weak store is no part of that: both may read it.
+  const std::string adds_of_three =
+      "PTX race\n{ x=0; }\nP0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 0,gpu 0 ;\n"
+      "atom.relaxed.gpu.add r0, x, 1 | atom.relaxed.gpu.add r0, x, 1 | st.weak x, 5 ;\n"
+      "exists (P0:r0 == 5 /\\ P1:r0 == 5)\n";
+  EXPECT_TRUE(holds(adds_of_three));
 }
 
 TEST(LitmusVerdict, ReleasesReachThroughReadModifyWrites) {
