@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "muster/types.hpp"
+
 namespace muster::host {
 
 // A rank's part of a window: element i of rows x cols, row-major.
