@@ -52,6 +52,15 @@ Site make_site(std::uint32_t ranks) {
   return {world, nanoseconds};
 }
 
+// Of commits before 2026-12 it is called sync().
+template <class World>
+void wait_for_streams(World& world) {
+  if constexpr (requires { world.synchronize(); })
+    need(world.synchronize());
+  else
+    need(world.sync());
+}
+
 void say(const std::string& name, std::vector<double>& times) {
   std::sort(times.begin(), times.end());
   std::printf("%s|%.2f\n", name.c_str(), times[times.size() / 2]);
@@ -64,7 +73,7 @@ void loop(Site& site, const std::string& name, Launch launch) {
   std::uint32_t calls = 200;
   for (int run = -1; run < runs; ++run) {
     need(launch(calls));
-    need(site.world.synchronize());
+    wait_for_streams(site.world);
     std::uint64_t took = 0;
     must(cudaMemcpy(&took, site.world.address(site.nanoseconds, Rank{0}), sizeof(took),
                     cudaMemcpyDeviceToHost),
@@ -99,7 +108,7 @@ void graph(Site& site, const std::string& name, Launch launch) {
     for (int replay = 0; replay < replays; ++replay)
       must(cudaGraphLaunch(ready, stream), "launching a graph");
     must(cudaEventRecord(end, stream), "stopping a timer");
-    need(site.world.synchronize());
+    wait_for_streams(site.world);
     float milliseconds = 0;
     must(cudaEventElapsedTime(&milliseconds, begin, end), "reading a timer");
     if (run >= 0) times.push_back(1e6 * milliseconds / (nodes * replays));
