@@ -238,7 +238,7 @@ void refused_by_the_host() {
                ErrorCode::invalid_argument, "too many threads");
   expect_error(world.window<double>({1 << 20}), ErrorCode::out_of_memory, "too large a window");
   expect_error(world.window<double>({-1}), ErrorCode::invalid_argument, "a negative extent");
-  expect_error(world.window<double>({INT64_MAX, 3}), ErrorCode::invalid_argument, "overflow");
+  expect_error(world.window<double>({INT64_MAX, 3}), ErrorCode::out_of_memory, "overflow");
   expect_error(world.signals(1U << 21U), ErrorCode::out_of_memory, "too many signals");
   expect_error(gpu::World::create({.devices = {}}), ErrorCode::invalid_argument, "no ranks");
   expect_error(gpu::World::create({.devices = {0, 4711}}), ErrorCode::invalid_argument, "GPU 4711");
