@@ -325,6 +325,18 @@ TEST(GpuFree, ProcessesFreeTogether) {
   });
 }
 
+TEST(GpuWorld, AWindowIsCalledByItsName) {
+  gpu::World world = make_world();
+  const auto said = [](const Result<WindowRef<float>>& window) {
+    return window ? std::string("there is one") : window.error().what;
+  };
+  EXPECT_NE(said(world.window<float>({1LL << 40}, "inbox")).find("a window 'inbox' of "),
+            std::string::npos);
+  EXPECT_NE(said(world.window<float>({-1}, "inbox")).find("window 'inbox': extents[0] is -1"),
+            std::string::npos);
+  EXPECT_EQ(said(world.window<float>({3}, "inbox")), "there is one");
+}
+
 TEST(GpuWorld, SyncIsABarrierOfTheProcesses) {
   in_two_processes([](gpu::World& world, std::uint32_t me) {
     const auto window = world.window<std::uint32_t>({1}).value();

@@ -79,17 +79,18 @@ bool World::State::has_signal(Signal signal) const {
 }
 
 Result<World::Place> World::make_window(const std::int64_t* extents, std::size_t count,
-                                        std::size_t element) {
-  const Result<Extents> folded = fold_extents("window", {extents, count}, element);
+                                        std::size_t element, std::string_view name) {
+  const std::string what = name.empty() ? "window" : fmt::format("window '{}'", name);
+  const Result<Extents> folded = fold_extents(what.c_str(), {extents, count}, element);
   if (!folded) return folded.error();
   if (state_->memory == nullptr)
     return refuse("this world has no memory of its own: use window_in() on an adopted segment");
   const auto offset = state_->windows.take(folded->bytes, window_align);
   if (!offset)
     return Error{ErrorCode::out_of_memory,
-                 fmt::format("a window of {} bytes was asked for; of the {} bytes on each rank "
+                 fmt::format("a {} of {} bytes was asked for; of the {} bytes on each rank "
                              "(WorldOptions::bytes) {} are left, {} of them in one piece",
-                             folded->bytes, state_->windows.size(), state_->windows.left(),
+                             what, folded->bytes, state_->windows.size(), state_->windows.left(),
                              state_->windows.longest())};
   return Place{*offset, folded->rows, folded->cols, 0};
 }

@@ -114,10 +114,12 @@ class World {
   // ---- addresses. Collective where there are several processes, in the sense that all make the
   // same calls in the same order; nothing is exchanged. All memory is zero at first.
 
+  // `name` is what errors call it.
   template <class T>
-  [[nodiscard]] Result<WindowRef<T>> window(std::initializer_list<std::int64_t> extents) {
+  [[nodiscard]] Result<WindowRef<T>> window(std::initializer_list<std::int64_t> extents,
+                                            std::string_view name = {}) {
     static_assert(std::is_trivially_copyable_v<T>, "peers see a window's bytes, nothing else");
-    return shaped<T>(make_window(extents.begin(), extents.size(), sizeof(T)));
+    return shaped<T>(make_window(extents.begin(), extents.size(), sizeof(T), name));
   }
   // A window over adopted memory, `offset` bytes into the segment.
   template <class T>
@@ -258,7 +260,8 @@ class World {
 
   [[nodiscard]] std::uint32_t number() const;
   [[nodiscard]] std::byte* base(std::uint32_t segment, Rank rank) const;
-  Result<Place> make_window(const std::int64_t* extents, std::size_t count, std::size_t element);
+  Result<Place> make_window(const std::int64_t* extents, std::size_t count, std::size_t element,
+                            std::string_view name);
   Result<Place> place_window(std::uint32_t segment, std::uint64_t offset,
                              const std::int64_t* extents, std::size_t count,
                              std::size_t element) const;
