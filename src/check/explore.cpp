@@ -49,6 +49,7 @@ class Explorer {
     report_.unfinished = !cut_ && all > short_search;
     if (!report_.unfinished || options_.quick) return;
     report_.unfinished = false;
+    report_.bound.clear();  // of the short search
     search();
   }
 

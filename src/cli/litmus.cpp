@@ -164,7 +164,8 @@ class Run {
                                {"expected", tally_.expected},
                                {"bounded", tally_.bounded},
                                {"unread", tally_.unread}};
-    stream << whole.dump(2) << '\n';
+    // A name or a title may hold what is no UTF-8.
+    stream << whole.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
     if (!stream.flush()) json_unwritable();
   }
 

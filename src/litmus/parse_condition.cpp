@@ -70,9 +70,28 @@ Condition read_comparison(Reader& reader, const Program& program) {
   return one;
 }
 
+// How deep a condition is nested, while this lives: reading it and judging it recurse.
+class Depth {
+ public:
+  explicit Depth(const Reader& reader) {
+    if (++depth > most) {
+      --depth;
+      throw Refusal(reader.peek(0), fmt::format("the condition is nested more than {} deep", most));
+    }
+  }
+  ~Depth() { --depth; }
+  Depth(const Depth&) = delete;
+  Depth& operator=(const Depth&) = delete;
+
+ private:
+  static constexpr int most = 1000;
+  static inline thread_local int depth = 0;
+};
+
 Condition read_any_of(Reader& reader, const Program& program);
 
 Condition read_factor(Reader& reader, const Program& program) {
+  const Depth depth(reader);
   if (reader.take_if("~") || reader.take_if("not")) {
     Condition negation;
     negation.kind = Condition::Kind::negation;

@@ -262,6 +262,7 @@ Result<void> collectives_refuse(Team& team) {
   const AllReduce<float> sums(team);
   const AllToAll<float> exchange(team);
   const AllGather<float> gather(team);
+  const ReduceScatter<float> scatter(team);
   const Broadcast<float> broadcast(team);
   const std::int64_t ranks = team.size();
   std::vector<float> many(static_cast<std::size_t>(4 * ranks));
@@ -281,6 +282,12 @@ Result<void> collectives_refuse(Team& team) {
   refused([&](auto& f) { return exchange.run(f, all, all, 1); }, "all_to_all in place");
   refused([&](auto& f) { return exchange.run(f, window, window, 1); }, "the same on windows");
   refused([&](auto& f) { return gather.run(f, all, two, 3); }, "a part that is shorter than count");
+  // Times the number of ranks these come round to what would fit.
+  for (const std::int64_t count : {INT64_MIN, INT64_MIN / 2, std::int64_t{1} << 62U, INT64_MAX}) {
+    refused([&](auto& f) { return exchange.run(f, all, window, count); }, "all_to_all too long");
+    refused([&](auto& f) { return gather.run(f, all, window, count); }, "all_gather too long");
+    refused([&](auto& f) { return scatter.run(f, window, all, count); }, "reduce_scatter too long");
+  }
   refused([&](auto& f) { return broadcast.run(f, two, next, 1, Rank{f.size()}); },
           "a root that does not exist");
   const AllReduce<float> direct(team, {.algorithm = Algorithm::direct});

@@ -85,6 +85,13 @@ TEST(LitmusRefusal, Conditions) {
   EXPECT_SAYS(said(head + "exists (z == 0)"), "there is no location 'z'");
   EXPECT_SAYS(said(head + "exists (x + 0)"), "'+' where a comparison was to come");
   EXPECT_SAYS(said(head + "exists (x == 0) (x == 1)"), "'(' behind the condition");
+  const auto nested = [&](std::size_t depth) {
+    return said(head + "exists " + std::string(depth, '(') + "x == 0" + std::string(depth, ')'));
+  };
+  EXPECT_EQ(nested(900), "");
+  EXPECT_SAYS(nested(100'000), "made.litmus:5:");
+  EXPECT_SAYS(nested(100'000), "nested more than 1000 deep");
+  EXPECT_SAYS(said(head + "exists " + std::string(100'000, '~') + "x == 0"), "nested more than");
 }
 
 }  // namespace

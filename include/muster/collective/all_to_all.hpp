@@ -34,8 +34,8 @@ class AllToAll {
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count) const {
     const OneCall call(fabric);
     fabric.converge();  // other threads of the lane may have written what this one reads
-    if (!detail::holds_call(to, count * fabric.size(), from, count * fabric.size(),
-                            detail::nowhere))
+    const std::int64_t all = detail::of_all_ranks(count, fabric.size());
+    if (all < 0 || !detail::holds_call(to, all, from, all, detail::nowhere))
       return WaitStatus::invalid;
     detail::describe_collective<T>(fabric, "AllToAll", stage_.rows(), 0, count);
     const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());

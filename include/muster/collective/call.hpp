@@ -115,6 +115,12 @@ template <class To, class From>
          (shift != nowhere && distance == shift * element);
 }
 
+// So many elements of each rank, in all; -1, which no end holds, where that is no number.
+[[nodiscard]] MUSTER_FN constexpr std::int64_t of_all_ranks(std::int64_t count,
+                                                            std::uint32_t ranks) {
+  return count < 0 || count > INT64_MAX / std::int64_t{ranks} ? -1 : count * ranks;
+}
+
 // visit(at, count) for the parts of a run of `count` elements, of at most `most` each.
 template <class Visit>
 MUSTER_FN constexpr void each_part(std::int64_t count, std::int64_t most, Visit&& visit) {

@@ -36,7 +36,8 @@ class ReduceScatter {
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Op op = {}) const {
     const OneCall call(fabric);
     fabric.converge();  // other threads of the lane may have written what this one reads
-    if (!detail::holds_call(to, count, from, count * fabric.size(), -(fabric.rank().value * count)))
+    const std::int64_t all = detail::of_all_ranks(count, fabric.size());
+    if (all < 0 || !detail::holds_call(to, count, from, all, -(fabric.rank().value * count)))
       return WaitStatus::invalid;
     detail::describe_collective<T>(fabric, "ReduceScatter", stage_.rows(),
                                    detail::operator_code(op), count);

@@ -40,9 +40,9 @@ class Scatter {
   template <Fabric F, TransferEnd To, TransferEnd From>
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Rank root) const {
     const bool is_root = root == fabric.rank();
-    if (root.value >= fabric.size() ||
-        !detail::holds_call(to, count, from, is_root ? count * fabric.size() : 0,
-                            -(root.value * count)))
+    const std::int64_t all = detail::of_all_ranks(count, fabric.size());
+    if (root.value >= fabric.size() || all < 0 ||
+        !detail::holds_call(to, count, from, is_root ? all : 0, -(root.value * count)))
       return WaitStatus::invalid;
     const OneCall call(fabric);
     fabric.converge();  // other threads of the lane may have written what this one reads
