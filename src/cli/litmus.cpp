@@ -45,7 +45,9 @@ const char* outcome_name(const litmus::Program& program, const litmus::Verdict& 
 std::string remark(const litmus::Verdict& verdict, const std::optional<bool>& expected,
                    const std::string& turns) {
   std::string said;
-  if (verdict.bounded())
+  if (verdict.bounded() && verdict.reached.events_cut)
+    said += fmt::format("; more than {} events", litmus::Bounds{}.events);
+  else if (verdict.bounded())
     said += fmt::format("; more than {} candidates", verdict.reached.candidates - 1);
   if (verdict.loops_cut()) said += fmt::format("; loops cut after {} turns", turns);
   if (expected && !verdict.bounded() && *expected != verdict.holds)

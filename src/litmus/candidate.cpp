@@ -115,7 +115,7 @@ class Enumerator {
     for (; thread < candidate.strands.size() && !stopped_; ++thread) {
       while (step(candidate, thread)) {
         if (candidate.events.size() <= bounds_.events) continue;
-        reached_.candidates_cut = true;  // a program that is too long to be judged
+        reached_.events_cut = true;
         return;
       }
       if (cut_) {

@@ -82,6 +82,7 @@ struct Reached {
   std::uint64_t candidates = 0;
   bool turns_cut = false;       // a loop would have gone on
   bool candidates_cut = false;  // there are more than that
+  bool events_cut = false;      // one was too long
 };
 
 // Calls `visit` for every candidate in which each read has a write of its location to read from and

@@ -25,6 +25,18 @@ TEST(LitmusVerdict, StoreBufferingNeedsScFences) {
   EXPECT_FALSE(holds(two_threads(store_buffering("membar.gl"), both_zero)));
 }
 
+// No loop, and no verdict.
+TEST(LitmusVerdict, WhatIsTooLongIsBounded) {
+  const auto verdict_of = [](std::size_t stores) {
+    std::string text = "PTX made\n{ x=0; }\nP0@cta 0,gpu 0 ;\n";
+    for (std::size_t i = 0; i < stores; ++i) text += "st.weak x, 1 ;\n";
+    return enumerate(*parse(text + "~exists (x == 1)\n", "made"));
+  };
+  EXPECT_FALSE(verdict_of(20).bounded());
+  EXPECT_FALSE(verdict_of(20).holds);
+  EXPECT_TRUE(verdict_of(130).bounded());
+}
+
 TEST(LitmusVerdict, ScFencesOrderWithinTheirScopeAlone) {
   EXPECT_FALSE(holds(two_threads(store_buffering("fence.sc.cta"), both_zero, 0)));
   EXPECT_TRUE(holds(two_threads(store_buffering("fence.sc.cta"), both_zero, 1)));
