@@ -40,7 +40,7 @@ std::vector<int> in_children(std::uint32_t processes, Body body) {
   return statuses;
 }
 
-TEST(GpuMesh, EverybodysValueReachesEverybody) {
+TEST(GpuBootstrap, EverybodysValueReachesEverybody) {
   for (const std::uint32_t processes : {1U, 2U, 5U}) {
     const auto statuses = in_children(processes, [&](const gpu::Bootstrap& bootstrap) {
       for (std::uint64_t round = 0; round < 50; ++round) {
@@ -55,7 +55,7 @@ TEST(GpuMesh, EverybodysValueReachesEverybody) {
   }
 }
 
-TEST(GpuMesh, DescriptorsPassAmongBytes) {
+TEST(GpuBootstrap, DescriptorsPassAmongBytes) {
   const auto statuses = in_children(3, [](const gpu::Bootstrap& bootstrap) {
     // Each passes the read end of a pipe of its own, between two plain exchanges.
     int ends[2];
@@ -80,7 +80,7 @@ TEST(GpuMesh, DescriptorsPassAmongBytes) {
   EXPECT_EQ(statuses, std::vector<int>(3, 0));
 }
 
-TEST(GpuMesh, AProcessThatHasGoneIsAnError) {
+TEST(GpuBootstrap, AProcessThatHasGoneIsAnError) {
   const auto statuses = in_children(2, [](const gpu::Bootstrap& bootstrap) {
     if (bootstrap.process == 1) return 0;  // and its sockets close
     try {
@@ -95,7 +95,7 @@ TEST(GpuMesh, AProcessThatHasGoneIsAnError) {
 }
 
 // Whoever has used up what it may open hears that, and not that the other has gone.
-TEST(GpuMesh, NoDescriptorLeft) {
+TEST(GpuBootstrap, NoDescriptorLeft) {
   const auto statuses = in_children(2, [](const gpu::Bootstrap& bootstrap) {
     if (bootstrap.process == 0) {
       gpu::send_descriptor(bootstrap, 1, 0);
@@ -117,7 +117,7 @@ TEST(GpuMesh, NoDescriptorLeft) {
   EXPECT_EQ(statuses, std::vector<int>(2, 0));
 }
 
-TEST(GpuMesh, NoProcesses) {
+TEST(GpuBootstrap, NoProcesses) {
   EXPECT_EQ(gpu::make_bootstraps(0).error().code, ErrorCode::invalid_argument);
 }
 
