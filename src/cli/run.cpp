@@ -99,6 +99,7 @@ int run(const Options& options, const std::vector<std::string>& words) {
   launch.left_body = [&job](std::uint32_t rank) { return host::left_body(*job, rank); };
   launch.about_kill = host::watch_kills_for_memory();
   launch.on_end = [&job](std::uint32_t rank) { host::note_end(job->header(), rank); };
+  launch.is_lost = [&job](std::uint32_t rank) { return host::is_lost(job->header(), rank); };
   launch.first_to_fail = [&job] { return host::first_to_fail(*job); };
   return launcher::launch(launch, [&](std::uint32_t rank) {
     return become_program(*job, rank, launch.ranks, *file, words);

@@ -43,6 +43,9 @@ struct LaunchOptions {
   std::function<std::string()> about_kill;
   // Told of each rank whose process has ended, however it did.
   std::function<void(std::uint32_t rank)> on_end;
+  // Asked when a rank ends with a code: is this other one lost, as the job sees it? A process that
+  // dies is lost to the others a little before it has ended, and they may end before it.
+  std::function<bool(std::uint32_t rank)> is_lost;
   // Asked at the end: the rank that was the first to fail as the job itself saw it, if any. Its
   // status is returned, unless the first that failed here died in the middle of its body: a rank
   // that says how it fails may end after those that heard of it, and one that dies does not.

@@ -163,14 +163,22 @@ void Supervisor::report(std::uint32_t rank, int wait_status, bool in_body) {
     say(fmt::format("rank {} exited with code {}", rank, code));
   }
   codes_[rank] = code;
-  if (!status_) {
+  const bool died = by_signal || in_body;
+  if (!status_ || (died && heard_of_one_)) {
     status_ = code;
-    first_died_ = by_signal || in_body;
+    first_died_ = died;
+    heard_of_one_ = !died && one_is_dying();
   }
   if (stopped) return;
   last_failed_ = rank;
   // A team that can recover gets its time after each failure; others have to end after the first.
   if (!grace_over_ || options_.survivors_go_on) grace_over_ = Clock::now() + options_.grace;
+}
+
+bool Supervisor::one_is_dying() const {
+  if (!options_.is_lost) return false;
+  const auto ranks = running_ranks();
+  return std::any_of(ranks.begin(), ranks.end(), options_.is_lost);
 }
 
 void Supervisor::on_signals() {

@@ -52,6 +52,7 @@ class Supervisor {
   // Those without a handle, of which no event tells.
   void look_for_ends();
   void report(std::uint32_t rank, int wait_status, bool in_body);
+  [[nodiscard]] bool one_is_dying() const;
   void on_signals();
   void pass_on(const signalfd_siginfo& info);
 
@@ -83,6 +84,7 @@ class Supervisor {
   std::uint32_t last_failed_ = 0;
   std::optional<int> status_;           // the first failure decides
   bool first_died_ = false;             // without a chance to say so itself
+  bool heard_of_one_ = false;           // the first failure here came from a death still to be seen
   std::map<std::uint32_t, int> codes_;  // of the ranks that failed
   int interrupts_ = 0;
   bool relay_done_ = false;

@@ -19,6 +19,7 @@
 #include "base/process_limit.hpp"
 #include "base/verify.hpp"
 #include "fabric/host/control_group.hpp"
+#include "fabric/host/liveness.hpp"
 #include "launch/binding.hpp"
 #include "launch/environment.hpp"
 #include "launch/launch.hpp"
@@ -174,6 +175,7 @@ int start_processes(const std::shared_ptr<const host::Job>& job, const host::Joi
   options.left_body = [&](std::uint32_t rank) { return host::left_body(*job, rank); };
   options.about_kill = host::watch_kills_for_memory();
   options.on_end = [&](std::uint32_t rank) { host::note_end(job->header(), rank); };
+  options.is_lost = [&](std::uint32_t rank) { return host::is_lost(job->header(), rank); };
   options.first_to_fail = [&] { return host::first_to_fail(*job); };
   std::fflush(nullptr);  // or every rank would print what lies in this process's buffers
   return launcher::launch(options, [&](std::uint32_t rank) {

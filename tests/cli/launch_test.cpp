@@ -77,6 +77,22 @@ TEST(Launch, ReturnsTheStatusOfTheRankThatFailed) {
   EXPECT_EQ(outcome.text, "muster: rank 2 exited with code 9\n");
 }
 
+// A process that dies is lost to the others before it has ended: they may end first.
+TEST(Launch, ADeathThatOthersHeardOfFirstComesBeforeWhatTheyMadeOfIt) {
+  const auto child = [](std::uint32_t rank) {
+    if (rank != 1) return 3;
+    std::this_thread::sleep_for(50ms);
+    return raise(SIGKILL);
+  };
+  for (const bool is_lost : {true, false}) {
+    LaunchOptions options = options_for(3);
+    options.grace = 10s;
+    options.first_to_fail = [] { return 0U; };  // rank 0 was the first to say something
+    options.is_lost = [&](std::uint32_t rank) { return is_lost && rank == 1; };
+    EXPECT_EQ(in_process([&] { return launch(options, child); }).status, is_lost ? 137 : 3);
+  }
+}
+
 TEST(Launch, WhatWasBufferedIsWrittenOnce) {
   const Outcome outcome = in_process([] {
     std::cout << "before ";
