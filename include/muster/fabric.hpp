@@ -240,7 +240,9 @@ concept Tiling = TilingOf<F, float> && requires(F& fabric, WindowRef<float> wind
 //
 // Source and target of a transfer within one rank do not overlap. put, get, put_signal, complete
 // and flush converge: the threads meet before anything is moved and after. Their WaitStatus is the
-// lane's, as converge(ok) gives it.
+// lane's, as converge(ok) gives it: what all threads have agreed on before, or find alike in the
+// arguments of this call. A fabric need not ask them again, so what one thread alone has seen (a
+// wait that has failed) is told by converge(status), not by a get behind it.
 //
 //   put(to, peer, to_at, from, from_at, count)
 //       own window to the peer's; the source is reusable on return

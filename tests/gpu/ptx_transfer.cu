@@ -1,5 +1,5 @@
 // What check_ptx.sh looks at: plain memory travels 16 bytes at a time, by pointer and through
-// tiles.
+// tiles; a get of a window, and a flush, meet without a vote.
 #undef MUSTER_VERIFY
 #define MUSTER_VERIFY 0
 #include "muster/fabric/gpu.cuh"
@@ -32,4 +32,23 @@ extern "C" __global__ void staged_get_kernel(const __grid_constant__ gpu::Handle
                                              Get transfer, Rank peer) {
   gpu::Fabric<gpu::Block<256>> fabric(handle);
   (void)get<8, 128>(fabric, transfer, peer, Path::staged);
+}
+
+using Window = WindowRef<float>;
+
+extern "C" __global__ void window_get_kernel(const __grid_constant__ gpu::Handle handle, Window to,
+                                             Window from, Rank peer, std::int64_t count) {
+  gpu::Fabric<gpu::Block<256>> fabric(handle);
+  if (fabric.get(to, 0, from, peer, 0, count) == WaitStatus::ok) fabric.local(to)[count] = 1;
+}
+
+extern "C" __global__ void flush_kernel(const __grid_constant__ gpu::Handle handle, Window to) {
+  gpu::Fabric<gpu::Block<256>> fabric(handle);
+  if (fabric.flush() == WaitStatus::ok) fabric.local(to)[0] = 1;
+}
+
+extern "C" __global__ void vote_kernel(const __grid_constant__ gpu::Handle handle, Window to,
+                                       WaitStatus status) {
+  gpu::Fabric<gpu::Block<256>> fabric(handle);
+  if (fabric.converge(status) == WaitStatus::ok) fabric.local(to)[0] = 1;
 }

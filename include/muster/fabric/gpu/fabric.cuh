@@ -46,6 +46,7 @@ template <class Coop = Block<>, Ranks team = Ranks::few, bool checks = checks_co
 class Fabric : public detail::LaneSignals<Coop, team, checks> {
   using Base = detail::LaneSignals<Coop, team, checks>;
   using Base::admit;
+  using Base::converge_alike;
   using Base::loading_;
   using Base::peers_;
   using Base::place;
@@ -185,7 +186,7 @@ class Fabric : public detail::LaneSignals<Coop, team, checks> {
   MUSTER_FN WaitStatus get(WindowRef<T> to, std::int64_t to_at, WindowRef<T> from, Rank peer,
                            std::int64_t from_at, std::int64_t count) {
     copy(to, rank(), to_at, from, peer, from_at, count);
-    return converge(WaitStatus::ok);
+    return converge_alike();
   }
   template <class T>
   MUSTER_FN void put_signal(WindowRef<T> to, Rank peer, std::int64_t to_at, WindowRef<T> from,
@@ -226,7 +227,7 @@ class Fabric : public detail::LaneSignals<Coop, team, checks> {
 
   // No fence: nobody may look at a target before an acquire of a deposit that was released after
   // the flush, by a thread of this lane, and a release carries all that its thread has met.
-  WaitStatus MUSTER_FN flush() { return converge(WaitStatus::ok); }
+  WaitStatus MUSTER_FN flush() { return converge_alike(); }
   WaitStatus MUSTER_FN flush(Rank /*peer: nothing is under way to any*/) { return flush(); }
   WaitStatus MUSTER_FN complete(Request /*request*/) { return flush(); }
 
