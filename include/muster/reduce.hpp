@@ -159,6 +159,9 @@ class Group {
 
 namespace detail {
 
+// The operator of assign(), where a fabric asks for what it has a loop of its own.
+struct Assign {};
+
 // What every fabric's tile can do beyond each(): made from its zip(), or from what it does better.
 template <class Tile>
 class TileArithmetic {
@@ -184,7 +187,10 @@ class TileArithmetic {
   template <class Other>
   MUSTER_FN void assign(const Other& other) {
     using T = typename Tile::value_type;
-    self().update(other, [](T, auto theirs) { return muster::convert<T>(theirs); });
+    if constexpr (Tile::template packs<Other, Assign>)
+      self().combine_packed(other, Assign{});
+    else
+      self().update(other, [](T, auto theirs) { return muster::convert<T>(theirs); });
   }
 
  private:

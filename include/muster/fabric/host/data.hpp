@@ -29,12 +29,12 @@ inline void copy_ends(std::byte* to, const std::byte* from, std::size_t bytes) {
   back.store(to + bytes - half);
 }
 
-// memcpy, without a call for what fits a cache line: there the call is a large part of the time.
+// Without a call for what fits a cache line: there the call is a large part of the time.
 inline void copy(void* to, const void* from, std::size_t bytes) {
   auto* const target = static_cast<std::byte*>(to);
   const auto* const source = static_cast<const std::byte*>(from);
   if (bytes > 64)
-    std::memcpy(to, from, bytes);
+    loops->copy(to, from, bytes);
   else if (bytes >= 32)
     copy_ends<32>(target, source, bytes);
   else if (bytes >= 16)
@@ -131,24 +131,22 @@ bool Fabric::admits(const char* what, WindowRef<T> window, Rank peer, std::int64
 
 template <class T, std::int64_t R, std::int64_t C>
 void Fabric::read(Tile<T, R, C>& tile, const T* memory, std::int64_t stride, Box box) {
-  for (std::int64_t row = 0; row < R; ++row) {
-    T* line = &tile.elements_[tile.index(row, 0)];
-    const std::int64_t valid = row < box.rows ? box.cols : 0;
-    if (valid > 0) {
-      std::memcpy(static_cast<void*>(line), memory + row * stride,
-                  static_cast<std::size_t>(valid) * sizeof(T));
-    }
-    for (std::int64_t col = valid; col < C; ++col) line[col] = T{};
+  const std::size_t bytes = static_cast<std::size_t>(box.cols) * sizeof(T);
+  for (std::int64_t row = 0; row < box.rows; ++row) {
+    T* const line = &tile.elements_[tile.index(row, 0)];
+    if (bytes > 0) detail::copy(static_cast<void*>(line), memory + row * stride, bytes);
+    for (std::int64_t col = box.cols; row + 1 < box.rows && col < C; ++col) line[col] = T{};
   }
+  tile.filled_ = box.rows > 0 ? (box.rows - 1) * C + box.cols : 0;
 }
 
 template <class T, std::int64_t R, std::int64_t C>
 void Fabric::write(const Tile<T, R, C>& tile, T* memory, std::int64_t stride, Box box) {
-  if (box.cols == 0) return;
-  for (std::int64_t row = 0; row < box.rows; ++row) {
-    std::memcpy(static_cast<void*>(memory + row * stride), &tile.elements_[tile.index(row, 0)],
-                static_cast<std::size_t>(box.cols) * sizeof(T));
-  }
+  if (box.cols == 0 || box.rows == 0) return;
+  tile.fill((box.rows - 1) * C + box.cols);
+  for (std::int64_t row = 0; row < box.rows; ++row)
+    detail::copy(static_cast<void*>(memory + row * stride), &tile.elements_[tile.index(row, 0)],
+                 static_cast<std::size_t>(box.cols) * sizeof(T));
 }
 
 template <class T, std::int64_t R, std::int64_t C>
@@ -204,6 +202,7 @@ void Fabric::remote_add(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box
   if (!admits("remote_add", window, peer, box, R, C) || silenced(peer)) [[unlikely]]
     return;
   T* const target = memory_of(window, peer);
+  tile.fill();
   for (std::int64_t row = 0; row < box.rows; ++row) {
     for (std::int64_t col = 0; col < box.cols; ++col) {
       detail::atomic_add(target[window.at(box.row + row, box.col + col)],

@@ -44,7 +44,8 @@ inline void Fabric::put_packets(Slots slots, Rank peer, std::int64_t at, const T
     return reject_flag("put_packets");
   PacketLine* const target = memory_of(slots, peer) + at;
   std::uint32_t& word = detail::flag_in(target[last]);
-  std::memcpy(static_cast<void*>(target), tile.elements_.get(), static_cast<std::size_t>(bytes));
+  tile.fill();
+  detail::copy(static_cast<void*>(target), tile.elements_.get(), static_cast<std::size_t>(bytes));
   // Pairs with the acquire load in wait_packets.
   std::atomic_ref<std::uint32_t>(word).store(flag, std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_seq_cst);  // as in wake()
@@ -73,7 +74,8 @@ inline WaitStatus Fabric::wait_packets(Tile<T, R, C>& tile, Slots slots, std::in
     const WaitStatus status = wait_for_line(word, at + last, flag);
     if (status != WaitStatus::ok) return status;
   }
-  std::memcpy(static_cast<void*>(tile.elements_.get()), source, static_cast<std::size_t>(bytes));
+  detail::copy(static_cast<void*>(tile.elements_.get()), source, static_cast<std::size_t>(bytes));
+  tile.filled_ = R * C;
   detail::complete_loads();  // what it reads is part of the wait
   return WaitStatus::ok;
 }

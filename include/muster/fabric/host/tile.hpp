@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "muster/fabric/host/tile_blocks.hpp"
+#include "muster/fabric/host/vectors.hpp"
 #include "muster/reduce.hpp"
 #include "muster/types.hpp"
 
@@ -33,10 +34,11 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C>> {
     return size;
   }();
 
-  Tile() : elements_(new (Blocks::take()) T[R * C]()) {}
+  Tile() : elements_(new (Blocks::take()) T[R * C]) {}
 
   template <class Visit>
   void each(Visit&& visit) {
+    fill();
     for (std::int64_t row = 0; row < R; ++row) {
       for (std::int64_t col = 0; col < C; ++col) visit(row, col, elements_[index(row, col)]);
     }
@@ -44,6 +46,7 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C>> {
 
   template <class Visit>
   void each_group(Visit&& visit) {
+    fill();
     for (std::int64_t row = 0; row < R; ++row) {
       for (std::int64_t col = 0; col < C; col += group_size)
         visit(row, col, Group<T, group_size>(&elements_[index(row, col)]));
@@ -52,6 +55,8 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C>> {
 
   template <class U, class Visit>
   void zip(const Tile<U, R, C>& other, Visit&& visit) {
+    fill();
+    other.fill();
     T* const mine = elements_.get();
     const U* const theirs = other.elements_.get();
     for (std::int64_t i = 0; i < R * C; ++i) visit(mine[i], theirs[i]);
@@ -63,8 +68,23 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C>> {
   friend class Fabric;
   friend muster::detail::TileArithmetic<Tile>;
 
+  // The elements from `filled_` on are T{}, though their memory holds anything: what lies behind a
+  // short run costs nothing, until somebody looks at it.
+  void fill(std::int64_t count = R * C) const {
+    for (; filled_ < count; ++filled_) elements_[static_cast<std::size_t>(filled_)] = T{};
+  }
+
   template <class Other, class Op>
-  static constexpr bool packs = false;
+  static constexpr bool packs = detail::has_loop<T, typename Other::value_type, Op>;
+
+  // By a loop for the processor's vector units; none of its operators makes more than 0 of zeros.
+  template <class U, class Op>
+  void combine_packed(const Tile<U, R, C>& other, Op /*op*/) {
+    const std::int64_t count = filled_ < other.filled_ ? other.filled_ : filled_;
+    fill(count);
+    other.fill(count);
+    detail::combine<Op>(elements_.get(), other.elements_.get(), count);
+  }
 
   // Each element becomes next(element, other's element). Two tiles overlap in nothing, or are one
   // and the same, where an element meets itself: so no turn of the loop needs what another has
@@ -72,6 +92,8 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C>> {
   // addresses, at -O2 too.
   template <class U, class Next>
   void update(const Tile<U, R, C>& other, Next next) {
+    fill();
+    other.fill();
     T* const mine = std::assume_aligned<alignment>(elements_.get());
     const U* const theirs = std::assume_aligned<Tile<U, R, C>::alignment>(other.elements_.get());
 #pragma GCC ivdep
@@ -92,6 +114,7 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C>> {
     }
   };
   std::unique_ptr<T[], Free> elements_;
+  mutable std::int64_t filled_ = 0;
 };
 
 }  // namespace muster::host

@@ -1,0 +1,137 @@
+// One source of every loop, compiled for each vector unit. A function may be inlined into one that
+// may use more instructions, not the other way round: so what is shared stays what every processor
+// can run, wherever the compiler leaves a copy of it.
+#include "muster/fabric/host/vectors.hpp"
+
+#include <cstring>
+#include <memory>
+
+namespace muster::host::detail {
+namespace {
+
+template <class Op, class Mine, class Theirs>
+[[gnu::always_inline]] inline void combine_all(void* mine, const void* theirs, std::int64_t count) {
+  auto* const to = static_cast<Mine*>(std::assume_aligned<64>(mine));
+  const auto* const from = static_cast<const Theirs*>(theirs);
+#pragma GCC ivdep
+  for (std::int64_t i = 0; i < count; ++i) {
+    if constexpr (std::is_same_v<Op, Assign>)
+      to[i] = convert<Mine>(from[i]);
+    else
+      to[i] = static_cast<Mine>(Op{}(to[i], convert<Mine>(from[i])));
+  }
+}
+
+using Line [[gnu::vector_size(64)]] = char;
+
+[[gnu::always_inline]] inline void copy_line(char* to, const char* from) {
+  Line line;
+  std::memcpy(&line, from, sizeof(Line));
+  std::memcpy(to, &line, sizeof(Line));
+}
+
+// Whole lines, and one that ends where the last byte does.
+[[gnu::always_inline]] inline void copy_all(void* to, const void* from, std::size_t bytes) {
+  auto* target = static_cast<char*>(to);
+  const auto* source = static_cast<const char*>(from);
+  if (bytes < sizeof(Line)) {
+    for (std::size_t i = 0; i < bytes; ++i) target[i] = source[i];
+    return;
+  }
+  const std::size_t last = bytes - sizeof(Line);
+  std::size_t at = 0;
+  for (; at + 4 * sizeof(Line) <= last; at += 4 * sizeof(Line)) {
+    Line lines[4];
+    std::memcpy(lines, source + at, sizeof(lines));
+    std::memcpy(target + at, lines, sizeof(lines));
+  }
+  for (; at < last; at += sizeof(Line)) copy_line(target + at, source + at);
+  copy_line(target + last, source + last);
+}
+
+struct Baseline {
+  template <class Op, class Mine, class Theirs>
+  static void combine(void* mine, const void* theirs, std::int64_t count) {
+    combine_all<Op, Mine, Theirs>(mine, theirs, count);
+  }
+  static void copy(void* to, const void* from, std::size_t bytes) { copy_all(to, from, bytes); }
+};
+
+#if defined(__x86_64__)
+struct Avx2 {
+  template <class Op, class Mine, class Theirs>
+  [[gnu::target("avx2")]] static void combine(void* mine, const void* theirs, std::int64_t count) {
+    combine_all<Op, Mine, Theirs>(mine, theirs, count);
+  }
+  [[gnu::target("avx2")]] static void copy(void* to, const void* from, std::size_t bytes) {
+    copy_all(to, from, bytes);
+  }
+};
+
+struct Avx512 {
+  template <class Op, class Mine, class Theirs>
+  [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] static void combine(
+      void* mine, const void* theirs, std::int64_t count) {
+    combine_all<Op, Mine, Theirs>(mine, theirs, count);
+  }
+  [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] static void copy(
+      void* to, const void* from, std::size_t bytes) {
+    copy_all(to, from, bytes);
+  }
+};
+#endif
+
+template <class Unit, class Op, class Mine, class Theirs>
+constexpr Loops::Combine loop_of(TypePair<Mine, Theirs> /*types*/) {
+  if constexpr (has_loop<Mine, Theirs, Op>)
+    return &Unit::template combine<Op, Mine, Theirs>;
+  else
+    return nullptr;
+}
+template <class Unit, class Op, class... Types>
+constexpr void fill_row(Loops& all, TypeList<Types...> /*types*/) {
+  int at = 0;
+  ((all.combine[LoopOperators::index_of<Op>()][at++] = loop_of<Unit, Op>(Types{})), ...);
+}
+template <class Unit, class... Ops>
+constexpr Loops loops_with(TypeList<Ops...> /*operators*/) {
+  Loops all{};
+  (fill_row<Unit, Ops>(all, LoopTypes{}), ...);
+  all.copy = &Unit::copy;
+  return all;
+}
+
+constexpr Loops baseline_loops = loops_with<Baseline>(LoopOperators{});
+#if defined(__x86_64__)
+constexpr Loops avx2_loops = loops_with<Avx2>(LoopOperators{});
+constexpr Loops avx512_loops = loops_with<Avx512>(LoopOperators{});
+#endif
+
+}  // namespace
+
+const Loops* loops_for(Vectors vectors) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (vectors == Vectors::avx2) return __builtin_cpu_supports("avx2") ? &avx2_loops : nullptr;
+  if (vectors == Vectors::avx512) {
+    const bool has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return has ? &avx512_loops : nullptr;
+  }
+#endif
+  return vectors == Vectors::baseline ? &baseline_loops : nullptr;
+}
+
+// Constant at first, for what may run before this file's other objects are made.
+constinit const Loops* loops = &baseline_loops;
+
+namespace {
+const Loops* widest() {
+  for (const Vectors vectors : {Vectors::avx512, Vectors::avx2})
+    if (const Loops* const found = loops_for(vectors); found != nullptr) return found;
+  return &baseline_loops;
+}
+[[maybe_unused]] const bool chosen = (loops = widest(), true);
+}  // namespace
+
+}  // namespace muster::host::detail
