@@ -167,6 +167,14 @@ class PacketExchange {
     return Refusal::after(fabric, counts_.refusal(fabric.lane()), status);
   }
 
+  // From now on the lane's calls are refused, as after one that has failed: for a protocol of which
+  // the exchange is a part, and which has failed elsewhere. Called by all threads of the lane.
+  template <PacketFabric F>
+  MUSTER_FN void refuse(F& fabric) const {
+    if (fabric.thread() == 0) fabric.set_counter(counts_.epoch(fabric.lane()), last_flag);
+    (void)Refusal::after(fabric, counts_.refusal(fabric.lane()), WaitStatus::refused);
+  }
+
   [[nodiscard]] MUSTER_FN Slots slots() const { return slots_; }
   [[nodiscard]] MUSTER_FN Rows counts() const { return counts_; }
 

@@ -190,7 +190,7 @@ TEST(BenchCollectives, OnlyTheAlgorithmsThatAreNamed) {
   EXPECT_EQ(ended.status, 0) << ended.output;
   for (const char* name : {"\nring ", "\ndirect, in place on windows "})
     EXPECT_TRUE(has(ended.output, name)) << ended.output;
-  for (const char* name : {"automatic", "one_shot", "two_phase"})
+  for (const char* name : {"automatic", "packets", "one_shot", "two_phase"})
     EXPECT_FALSE(has(ended.output, name)) << ended.output;
 }
 

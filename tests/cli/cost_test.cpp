@@ -105,6 +105,17 @@ TEST(Cost, CollectivesAreWhatTheirHeadersSay) {
   }
 }
 
+// Packets go whole, 60 bytes each, every one waited for; nothing else is told.
+TEST(Cost, AllReduceInPacketsIsTheirTiles) {
+  for (std::uint64_t ranks = 2; ranks <= 9; ++ranks)
+    for (const std::uint64_t tiles : {1U, 3U}) {
+      const std::string bytes = std::to_string(60 * tiles - 8);
+      EXPECT_EQ(card({"all_reduce/packets", "-n", std::to_string(ranks), "--bytes", bytes}),
+                expected(1, 0, tiles * (ranks - 1), 60 * tiles * (ranks - 1)))
+          << ranks;
+    }
+}
+
 // P ranks that each have n bytes, in one message, with rank 0 for a root; the bytes of a part where
 // there is one for each rank.
 TEST(Cost, CollectivesWithARootAreWhatTheirHeadersSay) {

@@ -302,6 +302,9 @@ template <class Team>
 std::vector<Case<Team>> collective_cases() {
   using enum Algorithm;
   return {
+      {"PacketsFloat", all_reduce_sums<Team, float, Sum, packets>, Sizes::all},
+      {"PacketsBfloat16", all_reduce_sums<Team, bfloat16, Sum, packets>, Sizes::few},
+      {"PacketsOnWindows", all_reduce_on_windows<Team, std::uint64_t, packets>, Sizes::few},
       {"OneShotFloat", all_reduce_sums<Team, float, Sum, one_shot>, Sizes::all},
       {"TwoPhaseFloat", all_reduce_sums<Team, float, Sum, two_phase>, Sizes::all},
       {"RingFloat", all_reduce_sums<Team, float, Sum, ring>, Sizes::all},

@@ -256,7 +256,8 @@ TEST_P(CollectiveKill, EverySurvivorIsTold) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, CollectiveKill,
-    ::testing::Values(Named{"OneShot", all_reduce_loop<Algorithm::one_shot>},
+    ::testing::Values(Named{"Packets", all_reduce_loop<Algorithm::packets>},
+                      Named{"OneShot", all_reduce_loop<Algorithm::one_shot>},
                       Named{"TwoPhase", all_reduce_loop<Algorithm::two_phase>},
                       Named{"Ring", all_reduce_loop<Algorithm::ring>},
                       Named{"ReduceScatter", reduce_scatter_loop},

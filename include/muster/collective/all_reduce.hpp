@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "muster/collective/call.hpp"
 #include "muster/collective/credit_exchange.hpp"
+#include "muster/collective/packets.hpp"
 #include "muster/collective/ring.hpp"
 #include "muster/collective/stage.hpp"
 #include "muster/collective/sums.hpp"
@@ -14,6 +16,7 @@ namespace muster {
 
 enum class Algorithm : std::uint8_t {
   automatic,  // by the size of the message, and whether it lies in windows
+  packets,    // everybody sends everything, in lines that need no meeting: short messages
   one_shot,   // everybody reads everything: one round
   two_phase,  // everybody reduces its share, then all collect the shares: two rounds
   ring,       // from neighbour to neighbour
@@ -33,13 +36,14 @@ struct AllReduceOptions {
 //
 // Cost per rank and call, P ranks, n elements, pieces of at most a chunk (one each where n fits);
 // a round is a Stage's:
+//   packets    1 round a piece, in packets: (P-1) n elements written, and what fills their tiles
 //   one_shot   1 round a piece,        (P-1) n elements read
 //   two_phase  2 rounds a piece,   2 (P-1)/P n elements read
 //   ring       2 (P-1) messages a piece, 2 (P-1)/P n elements written
 //   direct     2 rounds, 2 (P-1)/P n elements read or written, nothing staged
 //
-// The sum is taken in one order for all ranks (one_shot and two_phase: rank 0, 1, ...), so results
-// are the same bits everywhere and from run to run (ring: from the rank that follows a chunk's on).
+// The sum is taken in one order for all ranks (rank 0, 1, ...; ring: from the rank that follows a
+// chunk's on), so results are the same bits everywhere and from run to run.
 // float16 and bfloat16 are summed as floats and rounded once; an operator of one's own sees floats
 // then. Max and Min: see muster/reduce.hpp for NaN.
 //
@@ -57,7 +61,8 @@ struct AllReduceOptions {
 // share the elements. After a call that was not `ok`, `to` holds anything, and the next call
 // returns `refused`.
 //
-// With Cells::credits all its cells are zero when all ranks have returned; not with ring.
+// With Cells::credits all its cells are zero when all ranks have returned; not with ring, nor with
+// packets.
 template <class T, std::int64_t C = detail::collective_tile<T>, Cells cells = Cells::epochs>
 class AllReduce {
  public:
@@ -71,13 +76,16 @@ class AllReduce {
       in_a_tile_ = C / grain * grain;
     }
     piece_ = grain > 0 ? chunk / grain * grain : chunk;
-    if (cells == Cells::credits && algorithm_ == Algorithm::ring)
+    const bool is_ring = algorithm_ == Algorithm::ring;
+    if (cells == Cells::credits && (is_ring || algorithm_ == Algorithm::packets))
       throw Failure(Error{ErrorCode::invalid_argument,
-                          "algorithm is ring; with credits it must be one_shot, two_phase, direct "
-                          "or automatic"});
-    if (algorithm_ == Algorithm::ring)
+                          std::string("algorithm is ") + (is_ring ? "ring" : "packets") +
+                              "; with credits it must be one_shot, two_phase, direct or "
+                              "automatic"});
+    if (has_packets(algorithm_)) packets_ = detail::Packets<T, C>(team, chunk);
+    if (is_ring)
       ring_ = Ring<Accumulator<T>>(team, chunk, C, grain);
-    else  // direct only meets there
+    else if (algorithm_ != Algorithm::packets)  // direct only meets there
       stage_ = Stage<T, ExchangeOf<cells>>(team, algorithm_ == Algorithm::direct ? 1 : chunk);
   }
 
@@ -87,7 +95,8 @@ class AllReduce {
     return run(fabric, to, from, count, detail::NoHook{}, detail::NoHook{}, op);
   }
 
-  // The same with hooks. Not direct, which stores to peers: automatic means another one then.
+  // The same with hooks. Not direct, which stores to peers, nor packets, whose tiles are short:
+  // automatic means another one then.
   template <Fabric F, TransferEnd To, TransferEnd From, class Before, class After, class Op = Sum>
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Before before,
                            After after, Op op = {}) const {
@@ -105,7 +114,11 @@ class AllReduce {
       else
         return detail::with_tile<T, C>(most, act);
     };
-    switch (chosen(count, on_windows)) {
+    switch (chosen(count, on_windows, hooked)) {
+      case Algorithm::packets:
+        if constexpr (PacketFabric<F> && !hooked)
+          return packets(fabric, detail::as_run(to), detail::as_run(from), mine, count, op);
+        return WaitStatus::invalid;
       case Algorithm::ring:
         return ring(fabric, detail::as_run(to), detail::as_run(from), mine, count, op, before,
                     after);
@@ -129,21 +142,49 @@ class AllReduce {
 
   // Where its ranks meet.
   [[nodiscard]] MUSTER_FN Rows rows() const {
+    if (algorithm_ == Algorithm::packets) return packets_.rows();
     return algorithm_ == Algorithm::ring ? ring_.rows() : stage_.rows();
   }
 
-  // What automatic means for this many elements, on windows or on plain memory.
-  [[nodiscard]] MUSTER_FN Algorithm chosen(std::int64_t count, bool on_windows) const {
+  // What automatic means for this many elements, on windows or on plain memory, with hooks or not.
+  [[nodiscard]] MUSTER_FN Algorithm chosen(std::int64_t count, bool on_windows,
+                                           bool hooked = false) const {
     if (algorithm_ != Algorithm::automatic) return algorithm_;
     const std::uint64_t bytes = static_cast<std::uint64_t>(count) * sizeof(T);
+    if (bytes <= most_in_packets && !hooked && has_packets(algorithm_)) return Algorithm::packets;
     if (bytes <= (on_windows ? most_beside_direct : most_in_one_shot)) return Algorithm::one_shot;
     return on_windows ? Algorithm::direct : Algorithm::two_phase;
   }
 
  private:
   // Where one_shot is the faster one, in bytes: 2 ranks on 2 cores, bench/results/collectives.md.
+  static constexpr std::uint64_t most_in_packets = 512;     // packets are, than one_shot
   static constexpr std::uint64_t most_in_one_shot = 4096;   // than two_phase
   static constexpr std::uint64_t most_beside_direct = 512;  // than direct, on windows
+
+  [[nodiscard]] MUSTER_FN static constexpr bool has_packets(Algorithm algorithm) {
+    return algorithm == Algorithm::packets ||
+           (algorithm == Algorithm::automatic && cells == Cells::epochs);
+  }
+
+  // Where automatic has several objects to call, one that has failed refuses for all of them.
+  template <Fabric F>
+  MUSTER_FN WaitStatus ended(F& fabric, WaitStatus status) const {
+    if constexpr (PacketFabric<F>)
+      if (status != WaitStatus::ok && has_packets(algorithm_)) [[unlikely]]
+        packets_.refuse(fabric);
+    return status;
+  }
+
+  template <PacketFabric F, class To, class From, class Op>
+  MUSTER_FN WaitStatus packets(F& fabric, To to, From from, Share mine, std::int64_t count,
+                               Op op) const {
+    detail::describe_collective<T>(fabric, "AllReduce packets", packets_.rows(),
+                                   detail::operator_code(op), count);
+    const WaitStatus status = packets_.all_reduce(fabric, to, from, mine, op);
+    if (algorithm_ == Algorithm::packets) return status;
+    return Refusal::after(fabric, stage_.rows().refusal(fabric.lane()), status);
+  }
 
   // By the grain; the usual one is a constant, for speed.
   [[nodiscard]] MUSTER_FN Share share(std::int64_t count, std::uint32_t part,
@@ -175,7 +216,7 @@ class AllReduce {
       });
       return true;
     });
-    return rounds.end();
+    return ended(fabric, rounds.end());
   }
 
   // What a rank reduces itself it need not show: neither its own elements, which nobody else reads,
@@ -216,7 +257,7 @@ class AllReduce {
       }
       return true;
     });
-    return rounds.end();
+    return ended(fabric, rounds.end());
   }
 
   // Everybody reduces its share where it lies and stores it to everybody. In place is sound: a
@@ -241,7 +282,7 @@ class AllReduce {
       });
       (void)rounds.meet();
     }
-    return rounds.end();
+    return ended(fabric, rounds.end());
   }
 
   template <Fabric F, class To, class From, class Op, class Before, class After>
@@ -256,6 +297,7 @@ class AllReduce {
   std::int64_t grain_ = share_grain<T>;
   std::int64_t in_a_tile_ = C;
   std::int64_t piece_ = 0;
+  detail::Packets<T, C> packets_;
   Stage<T, ExchangeOf<cells>> stage_;
   Ring<Accumulator<T>> ring_;
 };

@@ -28,7 +28,7 @@ Topic all_reduce_topic() {
             [](const Request& r) {
               return beside_mpi(r, muster_all_reduce(r), "MPI_Allreduce", "allreduce", r.bytes);
             });
-  all_reduce.algorithms = {"automatic", "one_shot", "two_phase", "ring", "direct"};
+  all_reduce.algorithms = {"automatic", "packets", "one_shot", "two_phase", "ring", "direct"};
   return all_reduce;
 }
 

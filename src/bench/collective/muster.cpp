@@ -74,6 +74,7 @@ Contender all_reduce_on_windows(const char* name, const Request& request) {
 
 std::vector<Contender> muster_all_reduce(const Request& request) {
   return {all_reduce_on_memory("automatic", request, Algorithm::automatic),
+          all_reduce_on_memory("packets", request, Algorithm::packets),
           all_reduce_on_memory("one_shot", request, Algorithm::one_shot),
           all_reduce_on_memory("two_phase", request, Algorithm::two_phase),
           all_reduce_on_memory("ring", request, Algorithm::ring),

@@ -155,6 +155,8 @@ void reduce_scatter_v_once(Team& team, std::uint64_t bytes) {
 
 const std::vector<SizedBody>& collective_bodies() {
   static const std::vector<SizedBody> all{
+      {"all_reduce/packets", "everybody sends everything in packets",
+       all_reduce_once<Algorithm::packets>},
       {"all_reduce/one_shot", "everybody reads everything", all_reduce_once<Algorithm::one_shot>},
       {"all_reduce/two_phase", "a share is reduced, then all shares are collected",
        all_reduce_once<Algorithm::two_phase>},

@@ -31,6 +31,13 @@ void all_reduce(Team& team, std::uint32_t lanes, std::uint32_t calls, Algorithm 
 
 }  // namespace
 
+MUSTER_CHECK(packets, {.ranks = 3,
+                       .calls = 3,
+                       .group = "all_reduce",
+                       .about = "everybody sends everything in packets"}) {
+  all_reduce(team, lanes, calls, Algorithm::packets);
+}
+
 MUSTER_CHECK(one_shot, {.ranks = 3,
                         .calls = 3,
                         .group = "all_reduce",
