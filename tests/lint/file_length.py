@@ -13,7 +13,6 @@ MOST = 400
 SUFFIXES = {".cpp", ".hpp", ".cu", ".cuh", ".c", ".h", ".py", ".sh", ".cmake"}
 
 LONG = {
-    "tests/conformance/failure_report_test.cpp",
     "tests/gpu/world_test.cpp",
 }
 
