@@ -5,7 +5,8 @@
 #     LIBS muster::host muster_support  # left out with one line where one of them is not built
 #     LABELS unit                       # the group: ./dev test unit
 #     [TIMEOUT 120]                     # seconds for each TEST
-#     [SERIAL]                          # measures time or load: never beside another test
+#     [TIMED]                           # measures time or load: has the label `timed`, too, and
+#                                       # runs beside no other test
 #     [NO_MAIN]                         # the sources have a main() of their own
 #     [ENVIRONMENT NAME=value...])
 #
@@ -32,7 +33,7 @@ find_package(GTest REQUIRED)
 include(GoogleTest)
 
 function(muster_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL;NO_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TIMED;NO_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;ENVIRONMENT")
   if(NOT arg_SOURCES OR NOT arg_LABELS)
     message(FATAL_ERROR "muster_test(${name}) needs SOURCES and LABELS")
   endif()
@@ -53,11 +54,19 @@ function(muster_test name)
   endif()
   # Lists do not survive the PROPERTIES of gtest_discover_tests, so a file of our own, which ctest
   # reads after the discovery's, sets them. NAME_TESTS is the list that the discovery leaves.
+  # MUSTER_TIMED_TOGETHER: whoever calls ctest has it run timed tests and nothing else.
+  if(arg_TIMED)
+    list(APPEND arg_LABELS timed)
+  endif()
   set(properties ${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake)
   file(CONFIGURE OUTPUT ${properties} @ONLY CONTENT [[
 if(@name@_TESTS)
+  set(alone "@arg_TIMED@")
+  if(DEFINED ENV{MUSTER_TIMED_TOGETHER})
+    set(alone FALSE)
+  endif()
   set_tests_properties(${@name@_TESTS} PROPERTIES
-    TIMEOUT "@arg_TIMEOUT@" LABELS "@arg_LABELS@" ENVIRONMENT "@arg_ENVIRONMENT@" RUN_SERIAL "@arg_SERIAL@")
+    TIMEOUT "@arg_TIMEOUT@" LABELS "@arg_LABELS@" ENVIRONMENT "@arg_ENVIRONMENT@" RUN_SERIAL "${alone}")
 endif()
 ]])
   gtest_discover_tests(${name} TEST_PREFIX ${name}. NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
