@@ -75,4 +75,13 @@ std::vector<std::uint32_t> BarrierEntries::heard(std::uint32_t barrier, std::uin
   return heard;
 }
 
+std::size_t BarrierEntries::step_of(std::uint32_t barrier, std::uint32_t call, std::uint32_t rank,
+                                    std::uint32_t lane) const {
+  const auto there = entries_.find(key(barrier, call));
+  if (there == entries_.end()) return Trace::none;
+  for (const Entry& entry : there->second)
+    if (entry.rank == rank && entry.lane == lane) return entry.step;
+  return Trace::none;
+}
+
 }  // namespace muster::check::engine

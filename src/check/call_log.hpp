@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "check/clock.hpp"
+#include "check/trace.hpp"
 #include "check/where.hpp"
 #include "muster/fabric.hpp"
 
@@ -83,8 +84,12 @@ class BarrierEntries {
     std::uint32_t rank = 0;
     std::uint32_t lane = 0;
     Stamp stamp;
+    std::size_t step = Trace::none;  // of the trace, if one is kept
   };
   void clear() { entries_.clear(); }
+  // The step in which a lane of that rank has first entered; Trace::none where it has not.
+  [[nodiscard]] std::size_t step_of(std::uint32_t barrier, std::uint32_t call, std::uint32_t rank,
+                                    std::uint32_t lane) const;
   void add(std::uint32_t barrier, std::uint32_t call, Entry entry) {
     entries_[key(barrier, call)].push_back(entry);
   }

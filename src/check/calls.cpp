@@ -24,9 +24,10 @@ void Execution::enter_call(Thread& self, std::uint32_t barrier, model::BarrierSc
   step(self, "enter", where);
   has_substance_ = true;
   self.call = {true, barrier, self.lane, self.calls_made[barrier]++, scope};
-  entries_.add(barrier, self.call.call, {self.rank, self.lane, self.stamp()});
   if (scope != model::BarrierScope::lane) groups_.merge_all();
   if (tracing()) note(self, where, fmt::format("enters call {} of the barrier", self.call.call));
+  entries_.add(barrier, self.call.call,
+               {self.rank, self.lane, self.stamp(), trace_.last_of(self.id)});
 }
 
 // Every thread of each lane that meets here must have entered in the causal past.
@@ -52,7 +53,8 @@ void Execution::leave_call(Thread& self, std::uint32_t barrier, WaitStatus statu
           fmt::format("nothing that rank {} gave after its entry leads to this exit; what was "
                       "taken instead is left over from another call, or from another rank",
                       rank),
-          fmt::format("call {} of barrier {}, lane {}", call.call, barrier, self.lane));
+          fmt::format("call {} of barrier {}, lane {}", call.call, barrier, self.lane), nullptr,
+          {edge(rank, entries_.step_of(barrier, call.call, rank, lane), self)});
   }
 }
 
@@ -82,14 +84,20 @@ bool Execution::contract(Thread& self, bool holds, std::string_view what, Where 
   return false;
 }
 
-void Execution::note(Thread& self, Where where, std::string what) {
-  if (!fibers_.unwinding()) trace_.add({self.id, self.epoch(), std::move(what), where});
+void Execution::note(const Thread& self, Where where, std::string what) {
+  if (!fibers_.unwinding()) trace_.add({self.id, self.epoch(), std::move(what), where}, self.hb);
 }
 
 void Execution::change_before(Thread& self, const char* operation, Where where) {
   sites_.come_to(operation, where);
-  if (sites_.has(operation, where, Change::flush_before)) finish_transfers(self);
-  if (sites_.has(operation, where, Change::converge_before)) meet_by_force(self);
+  if (sites_.has(operation, where, Change::flush_before)) {
+    if (tracing()) note(self, where, "flush (the change that is tried)");
+    finish_transfers(self);
+  }
+  if (sites_.has(operation, where, Change::converge_before)) {
+    if (tracing()) note(self, where, "converge (the change that is tried)");
+    meet_by_force(self);
+  }
 }
 
 void Execution::change_after(Thread& self, const char* operation, Where where) {

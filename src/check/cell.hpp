@@ -40,6 +40,7 @@ struct Deposit {
   CallTag call;
   std::uint64_t depth = 0;  // of the chain of deposits up to this one
   Where where;
+  std::size_t step = 0;  // of the trace, if one is kept
 };
 
 // Something that is wrong if it was a take-back: see Execution::judge_take_backs.

@@ -12,6 +12,7 @@
 #include "check/all.hpp"
 #include "check/asked.hpp"
 #include "check/configuration.hpp"
+#include "check/page.hpp"
 #include "check/print.hpp"
 
 namespace muster::check {
@@ -46,17 +47,26 @@ class Runner {
   int all() {
     int status = 0;
     listen_for_interrupts();
-    if (!command_.json.empty()) json_.open(command_.json);
-    if (!command_.json.empty() && !json_) throw Usage{"cannot write " + command_.json};
+    open(json_, command_.json);
+    open(html_, command_.html);
     for (const Entry* entry : chosen()) status = worse(status, one(*entry));
-    if (json_.is_open() && !json_.flush()) {
-      fmt::print(stderr, "muster check: {} could not be written\n", command_.json);
-      return 1;
-    }
-    return status;
+    if (html_.is_open()) html_ << page_of(page_);
+    const bool written = is_written(json_, command_.json) && is_written(html_, command_.html);
+    return written ? status : 1;
   }
 
  private:
+  static void open(std::ofstream& file, const std::string& path) {
+    if (!path.empty()) file.open(path);
+    if (!path.empty() && !file) throw Usage{"cannot write " + path};
+  }
+
+  static bool is_written(std::ofstream& file, const std::string& path) {
+    if (!file.is_open() || file.flush()) return true;
+    fmt::print(stderr, "muster check: {} could not be written\n", path);
+    return false;
+  }
+
   [[nodiscard]] std::vector<const Entry*> chosen() const {
     std::vector<const Entry*> entries;
     if (command_.names.empty())
@@ -86,6 +96,7 @@ class Runner {
                options.calls, options.lanes, options.threads);
     std::fflush(stdout);
     told_ = {};
+    page_.push_back({&entry, {}});
     const Deadline deadline(command_.timeout.value_or(0));
     return on_profiles(options, profiles, [&](const Options& configured) {
       return configuration(entry, configured, deadline);
@@ -106,16 +117,19 @@ class Runner {
     fmt::print("{} ({:.3f} s)\n", verdict_line(report, options), time.count());
     std::fflush(stdout);
     std::vector<Repair> repairs;
+    PageResult shown;
     if (report.verdict == Verdict::refuted)
-      repairs = refuted(entry, options, report);
+      repairs = refuted(entry, options, report, shown);
     else if (command_.weaken)
       fmt::print("{}", weakening_lines(single_weakenings(entry, options, report)));
+    if (html_.is_open()) add_to_page(entry, options, report, repairs, std::move(shown));
     if (json_.is_open()) json_ << as_json(entry, options, report, repairs, time.count()) << '\n';
     std::fflush(stdout);
     return status_of(report.verdict);
   }
 
-  std::vector<Repair> refuted(const Entry& entry, const Options& options, const Report& report) {
+  std::vector<Repair> refuted(const Entry& entry, const Options& options, const Report& report,
+                              PageResult& shown) {
     const bool replays = !options.replay.empty();
     Options reruns = options;
     const Limit limit(seconds_of_reruns, nullptr, reruns);
@@ -125,13 +139,29 @@ class Runner {
         replays ? std::vector<Repair>{} : single_repairs(entry, failure.options, failure.report);
     const std::string text = counterexample(entry, failure, repairs, output_width());
     const auto& [profile, same] = told_;
-    if (same_but_for_the_profile(text, same))
+    const bool as_before = same_but_for_the_profile(text, same);
+    if (as_before) shown.same_as = profile;
+    if (as_before)
       fmt::print("    fails as on {}, with --replay {}\n", name_of(profile),
                  replay_string(failure.options, failure.report.replay));
     else
       fmt::print("{}", text);
     told_ = {options.profile, text};
+    shown.shown = failure;
     return repairs;
+  }
+
+  // With the executions that are looked at: what fails, what mends it, or one where all is well.
+  void add_to_page(const Entry& entry, const Options& options, const Report& report,
+                   const std::vector<Repair>& repairs, PageResult result) {
+    result.options = options;
+    result.report = report;
+    if (report.verdict != Verdict::refuted)
+      result.shown = {options, options.replay.empty() ? one_execution(entry, options) : report};
+    if (!result.same_as)
+      for (const Repair& repair : repairs)
+        result.mends.push_back({repair, one_execution(entry, result.shown.options, &repair)});
+    page_.back().results.push_back(std::move(result));
   }
 
   // The first line and the last name the profile.
@@ -153,7 +183,8 @@ class Runner {
   }
 
   const Command& command_;
-  std::ofstream json_;
+  std::ofstream json_, html_;
+  std::vector<PageCheck> page_;
   std::pair<Profile, std::string> told_;  // the last counterexample
 };
 
@@ -189,10 +220,13 @@ void add_options(CLI::App& app, Command& command) {
       ->check(CLI::NonNegativeNumber);
   auto* replay = app.add_option("--replay", command.replay, "run one execution again and show it");
   app.add_option("--json", command.json, "write the reports to this file, one object a line");
+  auto* html = app.add_option(
+      "--html", command.html,
+      "write a page to look at to this file: the execution as a diagram, beside its source");
   app.add_flag("--search", command.search, "search even where one execution stands for all");
   auto* weaken =
       app.add_flag("--weaken", command.weaken, "look for orders and flushes that are not needed");
-  all->excludes(list)->excludes(replay)->excludes(weaken);
+  all->excludes(list)->excludes(replay)->excludes(weaken)->excludes(html);
   app.footer(what_is_not_explored);
 }
 

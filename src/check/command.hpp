@@ -27,6 +27,7 @@ struct Command {
   std::optional<std::uint32_t> expire;
   std::string replay;
   std::string json;
+  std::string html;
   bool search = false;  // even where there is a certificate
   bool weaken = false;  // look for orders that are stronger than needed
   std::uint64_t executions = 2'000'000;

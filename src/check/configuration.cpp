@@ -78,7 +78,7 @@ std::vector<Change> weakenings(const Site& site, const Options& options) {
 
 constexpr std::uint64_t rerun_executions = 20'000;
 
-// Runs the configuration with each of the changes alone: each(repair, verdict).
+// Runs the configuration with each of the changes alone: each(repair).
 template <class Each>
 void try_each(const Entry& entry, Options options, const Report& report,
               std::vector<Change> (*candidates)(const Site&, const Options&), Each each) {
@@ -91,7 +91,7 @@ void try_each(const Entry& entry, Options options, const Report& report,
       options.changes = {{site.key(), change}};
       const Verdict verdict = explore(options, entry.body).verdict;
       if (options.halt && options.halt()) return;  // half a run says nothing
-      each(Repair{site, change, verdict != Verdict::bounded}, verdict);
+      each(Repair{site, change, verdict});
     }
 }
 
@@ -157,19 +157,27 @@ Smallest smallest_failure(const Entry& entry, const Options& options, Kind kind)
 std::vector<Repair> single_repairs(const Entry& entry, const Options& options,
                                    const Report& report) {
   std::vector<Repair> repairs;
-  try_each(entry, options, report, strengthenings, [&](const Repair& repair, Verdict verdict) {
-    if (verdict != Verdict::refuted) repairs.push_back(repair);
+  try_each(entry, options, report, strengthenings, [&](const Repair& repair) {
+    if (repair.verdict != Verdict::refuted) repairs.push_back(repair);
   });
   return repairs;
 }
 
+Report one_execution(const Entry& entry, Options options, const Repair* with) {
+  options.replay = "0";
+  options.trace = true;
+  options.strategy = Strategy::search;
+  if (with != nullptr) options.changes = {{with->site.key(), with->change}};
+  return explore(options, entry.body);
+}
+
 Weakenings single_weakenings(const Entry& entry, const Options& options, const Report& report) {
   Weakenings all;
-  try_each(entry, options, report, weakenings, [&](const Repair& repair, Verdict verdict) {
-    if (verdict == Verdict::refuted) {
+  try_each(entry, options, report, weakenings, [&](const Repair& repair) {
+    if (repair.verdict == Verdict::refuted) {
       ++all.refuted;
     } else {
-      (verdict == Verdict::bounded ? all.undecided : all.free).push_back(repair);
+      (repair.verdict == Verdict::bounded ? all.undecided : all.free).push_back(repair);
     }
   });
   return all;

@@ -26,10 +26,16 @@ struct Smallest {
 struct Repair {
   Site site;
   Change change;
-  bool whole = true;  // certified or complete with it; else only not refuted by a quick look
+  Verdict verdict{};  // with it
+  // Certified or complete; else only not refuted by a quick look.
+  [[nodiscard]] bool is_whole() const { return verdict != Verdict::bounded; }
 };
 [[nodiscard]] std::vector<Repair> single_repairs(const Entry& entry, const Options& options,
                                                  const Report& report);
+// One execution, with its events: the first of a search, with that repair in place.
+[[nodiscard]] Report one_execution(const Entry& entry, Options options,
+                                   const Repair* with = nullptr);
+
 // Each place weakened alone, and what came of it.
 struct Weakenings {
   std::vector<Repair> free;       // the configuration is as good without

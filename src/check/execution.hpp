@@ -157,7 +157,7 @@ class Execution {
   bool check_rank(Thread& self, Rank rank, Where where);
   bool contract(Thread& self, bool holds, std::string_view what, Where where);
   void step(Thread& self, const char* operation, Where where);
-  void note(Thread& self, Where where, std::string what);  // only while tracing
+  void note(const Thread& self, Where where, std::string what);  // only while tracing
   [[nodiscard]] bool tracing() const { return trace_.is_kept(); }
 
   // ---- set-up calls
@@ -247,6 +247,7 @@ class Execution {
     touch.thread = self.id;
     touch.epoch = self.epoch();
     touch.where = self.where;
+    touch.step = trace_.last_of(self.id);
     history_.add(touch);
     if (const auto found =
             record(shadows, touch.first, touch.last, touch.access, touch.stamp, from))
@@ -261,9 +262,14 @@ class Execution {
   [[nodiscard]] bool was_there(const Thread& thread) const;
   [[nodiscard]] std::string describe_read(const Thread& thread) const;
   void found(Thread& self, Kind kind, std::string what, std::string missing, std::string location,
-             const Clock* also = nullptr);
+             const Clock* also = nullptr, std::vector<MissingEdge> edges = {});
   void found_in(const Clock& past, Thread& self, Kind kind, std::string what, std::string missing,
-                std::string location);
+                std::string location, std::vector<MissingEdge> edges = {});
+  // From a step of that rank, if it has made it, to what `to` does now.
+  [[nodiscard]] MissingEdge edge(std::optional<std::uint32_t> rank, std::size_t from,
+                                 const Thread& to) const;
+  void note_blocked();
+  [[nodiscard]] std::vector<MissingEdge> edges_to_blocked() const;
   void found_race(Thread& self, const History::Touch& touch, const Conflict& conflict,
                   const std::string& place, const char* how);
   [[nodiscard]] std::string missing_edge(const Thread& self, const Thread& other,

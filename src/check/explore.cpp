@@ -262,6 +262,7 @@ class Explorer {
     Ending ending{};
     if (once(search, path, ending)) {
       count(ending);
+      if (options_.trace) keep_events();
       report_.verdict = Verdict::bounded;
       report_.bound = "one execution replayed";
     } else {
@@ -299,7 +300,14 @@ class Explorer {
       event.setup = thread.is_setup;
       event.what = step.what;
       event.where = short_place(step.where);
-      event.past = run_.findings().past().at(thread.id) >= step.epoch;
+      event.past = run_.findings().empty() || run_.findings().past().at(thread.id) >= step.epoch;
+      event.at = {step.where.at.file_name(), step.where.at.line()};
+      if (step.where.is_called())
+        event.call = {step.where.from.file_name(), step.where.from.line()};
+      event.reads = step.reads;
+      event.flies = step.flies;
+      event.lands = step.lands;
+      event.fails = step.fails;
       report_.events.push_back(std::move(event));
     }
   }

@@ -94,11 +94,11 @@ std::string in_ranges(const Line& from, const Line& next, const Line& to) {
 
 }  // namespace
 
-std::vector<Event> folded(const std::vector<Event>& events) {
+std::vector<Folded> folded(const std::vector<Event>& events) {
   std::vector<Line> lines;
   lines.reserve(events.size());
   for (const Event& event : events) lines.push_back(line_of(event));
-  std::vector<Event> out;
+  std::vector<Folded> out;
   for (std::size_t at = 0; at < lines.size();) {
     std::size_t length = 1;
     std::size_t times = 1;
@@ -110,15 +110,16 @@ std::vector<Event> folded(const std::vector<Event>& events) {
       }
     }
     for (std::size_t i = 0; i < length; ++i) {
-      Event event = *lines[at + i].event;
+      Folded line{*lines[at + i].event, {}};
+      for (std::size_t time = 0; time < times; ++time) line.of.push_back(at + time * length + i);
       if (times > 1) {
         const Line& last = lines[at + (times - 1) * length + i];
-        event.what = (i > 0        ? "and: "
-                      : length > 1 ? fmt::format("{} x in turn: ", times)
-                                   : fmt::format("{} x ", times)) +
-                     in_ranges(lines[at + i], lines[at + length + i], last);
+        line.event.what = (i > 0        ? "and: "
+                           : length > 1 ? fmt::format("{} x in turn: ", times)
+                                        : fmt::format("{} x ", times)) +
+                          in_ranges(lines[at + i], lines[at + length + i], last);
       }
-      out.push_back(std::move(event));
+      out.push_back(std::move(line));
     }
     at += times * length;
   }

@@ -33,7 +33,7 @@ void History::add(const Touch& touch) {
 
 History::Use History::counted(std::size_t at, std::uint64_t grain) const {
   const Touch& touch = touches_[at];
-  Use use{0, touch.where};
+  Use use{0, touch.where, touch.step};
   std::uint32_t epoch = 0;  // no thread's
   for (std::size_t i = 0; i <= at; ++i) {
     const Touch& other = touches_[i];

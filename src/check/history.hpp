@@ -25,12 +25,14 @@ class History {
     std::uint64_t last = 0;
     model::Access access = model::Access::read;
     Where where{};
+    std::size_t step = 0;  // of the trace, if one is kept
   };
   // An access, and how often its thread had then made it in this place: once for all that it does
   // without meeting or hearing from anybody in between.
   struct Use {
     std::uint32_t times = 0;
     Where where;
+    std::size_t step = 0;
   };
 
   void clear() {

@@ -12,14 +12,25 @@
 namespace muster::check::engine {
 
 void Execution::found(Thread& self, Kind kind, std::string what, std::string missing,
-                      std::string location, const Clock* also) {
+                      std::string location, const Clock* also, std::vector<MissingEdge> edges) {
   Clock past = self.cause;
   if (also != nullptr) past.join(*also);
-  found_in(past, self, kind, std::move(what), std::move(missing), std::move(location));
+  found_in(past, self, kind, std::move(what), std::move(missing), std::move(location),
+           std::move(edges));
+}
+
+MissingEdge Execution::edge(std::optional<std::uint32_t> rank, std::size_t from,
+                            const Thread& to) const {
+  MissingEdge missing;
+  missing.rank = rank;
+  if (from != Trace::none) missing.from = from;
+  missing.to = trace_.last_of(to.id);
+  return missing;
 }
 
 void Execution::found_in(const Clock& past, Thread& self, Kind kind, std::string what,
-                         std::string missing, std::string location) {
+                         std::string missing, std::string location,
+                         std::vector<MissingEdge> edges) {
   if (fibers_.unwinding() || !findings_.has_room_for(kind)) return;
   // On sc, errors that only a weaker memory explains are none.
   if (options_.profile == Profile::sc && !explained_by_one_order()) {
@@ -36,8 +47,15 @@ void Execution::found_in(const Clock& past, Thread& self, Kind kind, std::string
   finding.location = std::move(location);
   finding.rank = self.rank;
   finding.lane = self.lane;
-  if (findings_.add(std::move(finding), past) && tracing())
-    note(self, self.where, fmt::format("** {} **", name_of(kind)));
+  if (tracing()) finding.edges = std::move(edges);
+  std::erase_if(finding.edges, [](const MissingEdge& edge) { return edge.to == Trace::none; });
+  if (!findings_.add(std::move(finding), past) || !tracing()) return;
+  trace_.add({.thread = self.id,
+              .epoch = self.epoch(),
+              .what = fmt::format("** {} **", name_of(kind)),
+              .where = self.where,
+              .fails = true},
+             self.hb);
 }
 
 std::string Execution::name_of_thread(const Thread& thread) const {
@@ -130,6 +148,37 @@ void Execution::report_divergence() {
   }
 }
 
+// What blocked threads wait for is no step that they have made: it becomes one here.
+void Execution::note_blocked() {
+  for (const Thread& thread : threads_) {
+    if (thread.state != ThreadState::reading) continue;
+    std::string text;
+    for (const Look& look : thread.read.looks)
+      text += fmt::format("{}{} {} {}", text.empty() ? "" : " or ", name_of_cell(cells_[look.cell]),
+                          symbol_of(look.compare), static_cast<std::int32_t>(look.value));
+    note(thread, thread.read.where, fmt::format("waits for ever: {}", text));
+  }
+}
+
+// The deposit would come from who has written the cell before, if anybody has, after what it has
+// done last.
+std::vector<MissingEdge> Execution::edges_to_blocked() const {
+  std::vector<MissingEdge> edges;
+  for (const Thread& thread : threads_) {
+    if (thread.state != ThreadState::reading) continue;
+    std::set<std::uint32_t> writers;
+    for (const Look& look : thread.read.looks) {
+      const Cell& cell = cells_[look.cell];
+      for (std::uint32_t at = 0; at < cell.count; ++at)
+        if (cell.deposits[at].thread != thread.id) writers.insert(cell.deposits[at].thread);
+    }
+    for (const std::uint32_t writer : writers)
+      edges.push_back(edge(threads_[writer].rank, trace_.last_of(writer), thread));
+    if (writers.empty()) edges.push_back(edge({}, Trace::none, thread));
+  }
+  return edges;
+}
+
 void Execution::report_deadlock() {
   std::string all;
   Thread* first = nullptr;
@@ -143,13 +192,13 @@ void Execution::report_deadlock() {
       all += fmt::format("{}{} waits ({}) for {}", all.empty() ? "" : "; ", name_of_thread(thread),
                          short_place(thread.read.where), describe_read(thread));
     }
-  if (first != nullptr)
-    found(*first, Kind::deadlock, "every thread that is left is blocked: " + all,
-          missed
-              ? "what one of these waits wants was there, and has passed: a value that comes and "
-                "goes may be missed"
-              : "the deposits that these waits want are never made",
-          "", &past);
+  if (first == nullptr) return;
+  if (tracing()) note_blocked();
+  found(*first, Kind::deadlock, "every thread that is left is blocked: " + all,
+        missed ? "what one of these waits wants was there, and has passed: a value that comes and "
+                 "goes may be missed"
+               : "the deposits that these waits want are never made",
+        "", &past, edges_to_blocked());
 }
 
 // The promises that hold at the end of a whole execution.

@@ -23,7 +23,9 @@ void join_all(Thread& into, const Thread& from) {
 
 void Execution::converge(Thread& self, WaitStatus& status, const char* kind, Where where) {
   step(self, kind, where);
+  sites_.come_to(kind, where);
   if (sites_.has(kind, where, Change::drop)) return;
+  if (tracing() && options_.threads > 1) note(self, where, kind);
   self.meeting_status = status;
   self.meeting_kind = kind;
   self.meeting_value.clear();

@@ -113,6 +113,11 @@ void Execution::clear_packets(Thread& self, Span lines, Where where) {
   if (!contract(self, windows_[lines.segment].flags != ~0U,
                 "packets need slots: window<PacketLine>", where))
     return;
+  if (tracing())
+    note(self, where,
+         fmt::format("clear_packets lines {} to {} of {}", lines.offset / line_bytes,
+                     lines.offset / line_bytes + static_cast<std::uint64_t>(lines.count),
+                     windows_[lines.segment].name));
   for (std::int64_t line = 0; line < lines.count; ++line) {
     const Span one{lines.segment, lines.offset + static_cast<std::uint64_t>(line) * line_bytes, 1,
                    lines.element};

@@ -64,11 +64,11 @@ std::string event_table(const Report& report, std::uint32_t ranks, std::size_t w
     lanes = lanes || event.lane > 0;
     threads = threads || event.thread > 0;
   }
-  past = folded(past);
+  std::vector<Folded> shown = folded(past);
   std::string out;
-  if (past.size() > most_events) {
-    out += fmt::format("    ({} earlier events are left out)\n", past.size() - most_events);
-    past.erase(past.begin(), past.end() - static_cast<std::ptrdiff_t>(most_events));
+  if (shown.size() > most_events) {
+    out += fmt::format("    ({} earlier events are left out)\n", shown.size() - most_events);
+    shown.erase(shown.begin(), shown.end() - static_cast<std::ptrdiff_t>(most_events));
   }
   const std::size_t column = std::max(least_column, (width - 4) / ranks);
   out += "    ";
@@ -76,7 +76,7 @@ std::string event_table(const Report& report, std::uint32_t ranks, std::size_t w
     out += fmt::format("{:<{}}", fmt::format("rank {}", rank), column);
   out.erase(out.find_last_not_of(' ') + 1);
   out += '\n';
-  for (const Event& event : past)
+  for (const auto& [event, of] : shown)
     for (const std::string& line : wrap(event_text(event, lanes, threads), column - 2))
       out += fmt::format("    {:{}}{}\n", "", event.rank * column, line);
   return out;
@@ -131,8 +131,9 @@ std::string counterexample(const Entry& entry, const Smallest& failure,
   else
     out += "    each of these alone mends it (found by running it so):\n";
   for (const Repair& repair : repairs)
-    out += fmt::format("      {}{}\n", describe(repair),
-                       repair.whole ? "" : " (not refuted by a short search and a few schedules)");
+    out += fmt::format(
+        "      {}{}\n", describe(repair),
+        repair.is_whole() ? "" : " (not refuted by a short search and a few schedules)");
   out += fmt::format("    replay: --replay {}\n", replay_string(options, report.replay));
   return out;
 }
@@ -186,15 +187,18 @@ std::string as_json(const Entry& entry, const Options& options, const Report& re
                                 {"what", finding.what},
                                 {"missing", finding.missing},
                                 {"location", finding.location}});
-  for (const Event& event : report.events)
-    if (event.past)
-      json["events"].push_back({{"rank", event.rank},
+  for (std::size_t at = 0; at < report.events.size(); ++at)
+    if (const Event& event = report.events[at]; event.past)
+      json["events"].push_back({{"number", at},
+                                {"rank", event.rank},
                                 {"lane", event.lane},
                                 {"thread", event.thread},
                                 {"what", event.what},
-                                {"where", event.where}});
+                                {"where", event.where},
+                                {"reads", event.reads}});
   for (const Repair& repair : repairs) json["repairs"].push_back(describe(repair));
-  return json.dump();
+  // A name may hold what is no UTF-8.
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace muster::check

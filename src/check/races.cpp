@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
 #include "check/execution.hpp"
 #include "check/sites.hpp"
@@ -123,7 +124,12 @@ void Execution::found_race(Thread& self, const History::Touch& touch, const Conf
                         : missing_edge(self, other, conflict.earlier);
   Clock past;
   past.raise(clocks_.event_of(conflict.earlier));
-  found(self, Kind::race, std::move(what), std::move(missing), place, &past);
+  MissingEdge told = edge(other.rank, theirs ? theirs->step : Trace::none, self);
+  if (mine_first && told.from) {
+    std::swap(*told.from, told.to);
+    told.rank = self.rank;
+  }
+  found(self, Kind::race, std::move(what), std::move(missing), place, &past, {told});
 }
 
 }  // namespace muster::check::engine

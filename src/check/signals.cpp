@@ -86,6 +86,7 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   made.depth = self.depth + (own && after != nullptr ? 0 : 1);  // a take is no step of its own
   ++(own ? costs_[self.rank].own_notifies : costs_[self.rank].notifies);
   made.where = where;
+  made.step = trace_.last_of(self.id);
   made.cause = self.cause;
   made.ended = self.ended;
   if (own_agent) {
@@ -138,7 +139,7 @@ void Execution::check_clobber(Thread& self, const Cell& cell, const Deposit& mad
                       word(other.op), short_place(other.where)),
           "the later of the two writers must have awaited a deposit that the other made after its "
           "own, or both must add",
-          name_of_cell(cell), &other.cause);
+          name_of_cell(cell), &other.cause, {edge(threads_[other.thread].rank, other.step, self)});
     return;
   }
 }
@@ -171,6 +172,7 @@ void Execution::notify(Thread& self, Signal signal, Rank peer, std::uint32_t val
   step(self, "notify", where);
   change_before(self, "notify", where);
   order = sites_.order_of("notify", order, where);
+  if (sites_.has("notify", where, Change::drop)) return;
   if (!check_cell(self, signal, peer, where)) return;
   const std::uint32_t index = cells_.index(peer.value, signal.cell);
   if (tracing())
@@ -191,6 +193,7 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
     if (kind == ReadKind::hand) order = release_part(order);
     if (kind == ReadKind::take) order = acquire_part(order);
   }
+  if (kind == ReadKind::wait && sites_.has("wait", where, Change::drop)) return WaitStatus::ok;
   PendingRead& read = self.read;
   read.kind = kind;
   read.order = order;
@@ -338,6 +341,9 @@ void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
     text += fmt::format(" {}: saw {}", word(read.order), static_cast<std::int32_t>(value));
     if (!holds) text += ", not yet";
     note(thread, read.where, text + deposits_in_words(cell, set, look.must));
+    cell.contained(set).each([&](std::uint32_t at) {
+      if (!look.must.has(at)) trace_.took(thread.id, cell.deposits[at].step);
+    });
   }
   if (options_.profile == Profile::sc)
     one_order_.add_read(look.cell, set, thread.stamp(), thread.cause);

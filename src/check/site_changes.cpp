@@ -21,15 +21,14 @@ std::vector<Site> SiteChanges::sites() const {
   return all;
 }
 
-void SiteChanges::keep(const char* operation, Where where) {
+Site& SiteChanges::keep(const char* operation, Where where) {
   Site site = site_of(operation, where);
-  sites_.try_emplace(site.key(), std::move(site));
+  return sites_.try_emplace(site.key(), std::move(site)).first->second;
 }
 
 Order SiteChanges::order_of(const char* operation, Order order, Where where) {
   if (keeping_) {
-    Site site = site_of(operation, where);
-    Site& kept = sites_.try_emplace(site.key(), std::move(site)).first->second;
+    Site& kept = keep(operation, where);
     if (kept.order == Order::relaxed) kept.order = order;
   }
   if (options_.profile == Profile::sc) return Order::acq_rel;

@@ -24,13 +24,12 @@ class SiteChanges {
 
   // The operation is made there.
   void come_to(const char* operation, Where where) {
-    if (keeping_) keep(operation, where);
+    if (keeping_) ++keep(operation, where).times;
   }
   // The order that it is made with, where the source has written `order`.
   [[nodiscard]] Order order_of(const char* operation, Order order, Where where);
-  // Is this to be changed there? Asked about `drop`, the site is kept: no other change shows it.
-  [[nodiscard]] bool has(const char* operation, Where where, Change change) {
-    if (change == Change::drop) come_to(operation, where);
+  // Is this to be changed there?
+  [[nodiscard]] bool has(const char* operation, Where where, Change change) const {
     return !options_.changes.empty() && tries(operation, where, change);
   }
 
@@ -41,7 +40,7 @@ class SiteChanges {
 
  private:
   [[nodiscard]] bool tries(const char* operation, Where where, Change change) const;
-  void keep(const char* operation, Where where);
+  Site& keep(const char* operation, Where where);
 
   const Options& options_;
   bool keeping_ = false;

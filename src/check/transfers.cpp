@@ -75,6 +75,7 @@ void* Execution::move_element(Thread& self, Span span, Rank peer, Access how, bo
                       : how == Access::read ? clocks_.load_of(self)
                                             : self.stamp();
   access(self, peer.value, span, how, stamp, agent ? " by a transfer" : "");
+  if (agent) trace_.flies(self.id, stamp);
   if (peer.value != self.rank) costs_[self.rank].bytes += span.element;
   return windows_.bytes(peer.value, span);
 }
@@ -145,6 +146,7 @@ void Execution::move_share(Thread& self, Span to, Rank peer, Span from, bool asy
            mutant("put-async-source-at-issue") ? self.stamp() : read, " as the source of a put");
     access(self, peer.value, share_to, Access::write, stamp, " by a put");
     copy(peer.value, share_to, self.rank, share_from);
+    if (flies || channel) trace_.flies(self.id, stamp);
   });
 }
 
@@ -168,6 +170,7 @@ void Execution::get(Thread& self, Span to, Span from, Rank peer, bool async, Whe
     access(self, peer.value, share_from, Access::read, stamp, " by a get");
     access(self, self.rank, share_to, Access::write, stamp, " as the target of a get");
     copy(self.rank, share_to, peer.value, share_from);
+    if (agent) trace_.flies(self.id, stamp);
   });
   if (!async) meet_at(self, "get");
 }
@@ -211,7 +214,10 @@ void Execution::send_with_signal(Thread& self, Span to, Rank peer, Span from,
   if (!agent) return;
   // On direct it has taken effect, and its thread knows; what it wrote to its own rank it knows.
   Clock done;
-  if (options_.profile == Profile::direct) done.raise(clocks_.last_agent(2));
+  if (options_.profile == Profile::direct)
+    done.raise(clocks_.last_agent(2));
+  else
+    trace_.flies(self.id, clocks_.last_agent(2));
   if (peer.value == self.rank) done.raise(clocks_.last_agent(1));
   self.learn(done);
 }
@@ -222,22 +228,25 @@ void Execution::complete(Thread& self, Rank peer, std::uint32_t begun, Where whe
   if (tracing()) note(self, where, "complete");
   meet_at(self, "complete");
   if (!mutant("complete-does-nothing")) self.learn(clocks_.completed_of(self, peer.value, begun));
+  trace_.learned(self.id, self.hb);
   meet_at(self, "complete");
 }
 
 // The transfers and notifies of the own lane are done: to one peer, or to all.
 void Execution::flush(Thread& self, std::optional<Rank> peer, Where where) {
   step(self, "flush", where);
+  if (peer && !check_rank(self, *peer, where)) return;
+  sites_.come_to("flush", where);
+  if (sites_.has("flush", where, Change::drop)) return;
   if (tracing()) note(self, where, peer ? fmt::format("flush to {}", peer->value) : "flush");
   if (self.index == 0) ++costs_[self.rank].flushes;
-  if (peer && !check_rank(self, *peer, where)) return;
-  if (sites_.has("flush", where, Change::drop)) return;
   meet_at(self, "flush");
   finish_transfers(self, mutant("flush-of-a-peer-is-of-all") ? std::nullopt : peer);
 }
 
 void Execution::finish_transfers(Thread& self, std::optional<Rank> peer) {
   self.learn(clocks_.done_of(self, threads_.of_lane(self), peer));
+  trace_.learned(self.id, self.hb);
 }
 
 std::uint32_t Execution::counter(Thread& self, Counter counter, Where where) {

@@ -27,7 +27,7 @@ Event event_of(const std::string& what, const std::string& where = "x.cpp:5",
 
 Words folded_words(const std::vector<Event>& events) {
   Words words;
-  for (const Event& event : folded(events)) words.push_back(event.what);
+  for (const Folded& line : folded(events)) words.push_back(line.event.what);
   return words;
 }
 

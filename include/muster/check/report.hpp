@@ -56,7 +56,7 @@ enum class Change : std::uint8_t {
   flush_before,     // a flush before the operation
   converge_before,  // a converge of the lane before the operation
   converge_after,   // a converge of the lane after the operation
-  drop,             // the flush or converge there does nothing
+  drop,             // the notify, wait, flush or converge there does nothing
 };
 
 // One configuration of one protocol in one profile.
@@ -88,7 +88,15 @@ struct Site {
   std::uint32_t column = 0;
   std::string operation;                  // notify, wait, flush, ...
   Order order = Order::relaxed;           // as written; where it varies, not the relaxed one
+  std::uint64_t times = 0;                // how often the first execution came to it, on all ranks
   [[nodiscard]] std::string key() const;  // file:line:column:operation
+};
+
+// Where an edge is missing: what happened at `to` has not heard of `from`.
+struct MissingEdge {
+  std::optional<std::uint32_t> rank{};  // that should have told; none: nobody in particular
+  std::optional<std::size_t> from{};    // its event, where it has made it: index in Report::events
+  std::size_t to = 0;                   // index in Report::events
 };
 
 // One thing that is wrong.
@@ -99,6 +107,13 @@ struct Finding {
   std::optional<std::uint32_t> rank{};
   std::optional<std::uint32_t> lane{};
   std::string location;  // "inbox[3] of rank 1", "rows 0, lane 0, from rank 2, of rank 1"
+  std::vector<MissingEdge> edges{};  // with Options::trace
+};
+
+// A line of a source.
+struct Place {
+  std::string file;        // as the compiler was told its name
+  std::uint32_t line = 0;  // from 1; 0: no place
 };
 
 // One step of a traced execution.
@@ -109,7 +124,13 @@ struct Event {
   bool setup = false;  // by the rank's set-up, outside lanes
   std::string what;    // "notify rows 0 [from 1] of rank 2: set 1 release"
   std::string where;   // file:line
-  bool past = false;   // in the causal past of the failure
+  bool past = false;   // in the causal past of the failure; where there is none, always
+  Place at{};          // the operation
+  Place call{};        // the call of a protocol that it belongs to, if any
+  std::vector<std::size_t> reads{};    // the events whose deposits it took: index in Report::events
+  bool flies = false;                  // a transfer that is in flight when its call returns
+  std::optional<std::size_t> lands{};  // the first event that knows it to be done, if any does
+  bool fails = false;                  // says that something is wrong: "** race **"
 };
 
 // What one rank did in one execution.
@@ -132,7 +153,7 @@ struct Report {
   bool polls = false;             // a poll that sees nothing new was not answered so without end
   bool unfinished = false;        // Options::quick: more would be explored without it
   std::vector<Finding> findings;  // of the first failing execution; the first one is the verdict's
-  std::vector<Event> events;      // of the failing execution, with Options::trace
+  std::vector<Event> events;      // with Options::trace: of the failing execution, or of a replay
   std::string replay;             // choices that reproduce the failing execution
   std::vector<Site> sites;        // operations that were run
   std::vector<Cost> costs;        // of the last execution, by rank
