@@ -7,46 +7,6 @@ namespace muster::host {
 
 namespace detail {
 
-// Loads and stores of a whole block; a memcpy of a constant size is one of each.
-template <std::size_t bytes>
-struct Block {
-  std::byte at[bytes];
-
-  [[nodiscard]] static Block load(const std::byte* from) {
-    Block block;
-    std::memcpy(block.at, from, bytes);
-    return block;
-  }
-  void store(std::byte* to) const { std::memcpy(to, at, bytes); }
-};
-
-// From `half` to 2 * half bytes: a block from the front and one from the back, which may overlap.
-template <std::size_t half>
-inline void copy_ends(std::byte* to, const std::byte* from, std::size_t bytes) {
-  const auto front = Block<half>::load(from);
-  const auto back = Block<half>::load(from + bytes - half);
-  front.store(to);
-  back.store(to + bytes - half);
-}
-
-// Without a call for what fits a cache line: there the call is a large part of the time.
-inline void copy(void* to, const void* from, std::size_t bytes) {
-  auto* const target = static_cast<std::byte*>(to);
-  const auto* const source = static_cast<const std::byte*>(from);
-  if (bytes > 64)
-    loops->copy(to, from, bytes);
-  else if (bytes >= 32)
-    copy_ends<32>(target, source, bytes);
-  else if (bytes >= 16)
-    copy_ends<16>(target, source, bytes);
-  else if (bytes >= 8)
-    copy_ends<8>(target, source, bytes);
-  else if (bytes >= 4)
-    copy_ends<4>(target, source, bytes);
-  else
-    for (std::size_t i = 0; i < bytes; ++i) target[i] = source[i];
-}
-
 // The largest view of a window that does not exist, in bytes: a larger one is empty.
 inline constexpr std::uint64_t max_view = 1ULL << 44U;
 
