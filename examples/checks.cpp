@@ -18,6 +18,7 @@
 #include "16_composition/body.hpp"
 #include "17_handshake/body.hpp"
 #include "kernels/all_reduce.hpp"
+#include "kernels/peer_sums.hpp"
 #include "muster/check.hpp"
 
 namespace {
@@ -245,4 +246,56 @@ MUSTER_CHECK(all_reduce, {.ranks = 3,
   };
   for (const std::uint32_t running : {lanes, lanes > 1 ? lanes - 1 : 1, lanes})
     for (std::uint32_t call = 0; call < calls; ++call) (void)team.lanes(running, one_call);
+}
+
+namespace {
+
+// A ragged tile at the end; sums twice in a launch, and in the next one on what has become of them.
+template <std::uint32_t half>
+void sum_peers(muster::model::Team& team, std::uint32_t calls, std::uint32_t lanes) {
+  using Half = muster::Threads<half>;
+  constexpr std::int64_t columns = 2;
+  const example::PeerSums<columns, Half, Half> sums(team);
+  const auto from = *team.window<float>({2 * columns + 1}, "from");
+  const auto to = *team.window<float>({2 * columns + 1}, "to");
+  const auto one_call = [&](auto& fabric) -> muster::WaitStatus {
+    const auto each_own = [&](auto&& visit) {  // element of the tiles that this lane sums
+      for (std::int64_t at = 0; at < from.cols; ++at)
+        if (fabric.thread() == 0 && at / columns % fabric.lanes() == fabric.lane().value) visit(at);
+    };
+    muster::WaitStatus status = muster::WaitStatus::ok;
+    for (std::uint32_t call = 0; call < calls && status == muster::WaitStatus::ok; ++call) {
+      each_own([&](std::int64_t at) {
+        fabric.local(from)[at] = static_cast<float>(at + fabric.rank().value + call);
+      });
+      status = sums.sum(fabric, from, to);
+      if (status == muster::WaitStatus::ok)
+        each_own([&](std::int64_t at) {
+          const std::int64_t ranks = fabric.size();
+          const float seen = fabric.local(to)[at];
+          fabric.expectation(
+              seen == static_cast<float>((at + call) * ranks + ranks * (ranks - 1) / 2), "the sum",
+              muster::model::Where::current());
+        });
+    }
+    return fabric.converge(status);
+  };
+  (void)team.lanes(lanes, one_call);
+  (void)team.lanes(lanes, one_call);
+}
+
+}  // namespace
+
+// Sums by lanes in two parts, of as many threads as there are.
+MUSTER_CHECK(peer_sums, {.ranks = 3,
+                         .threads = 2,
+                         .group = "example",
+                         .about = "a lane in parts, of docs/kernels.md"}) {
+  std::uint32_t threads = 0;
+  (void)team.lane([&](auto& fabric) { threads = fabric.threads(); });
+  // A lane of one thread has no two parts.
+  team.expect(threads == 1 || threads == 2 || threads == 4,
+              "a lane of two parts of 1 or 2 threads");
+  if (threads == 2) sum_peers<1>(team, calls, lanes);
+  if (threads == 4) sum_peers<2>(team, calls, lanes);
 }

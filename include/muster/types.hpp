@@ -56,8 +56,20 @@ enum class ReduceOp : std::uint8_t { sum, prod, max, min };
 // acquire.
 enum class Order : std::uint8_t { relaxed, acquire, release, acq_rel };
 
-// Who must agree on an access: the lanes of one device, or everyone.
-enum class Scope : std::uint8_t { device, system };
+// Who must agree on an access: the threads of one lane, in parts of it; the lanes of one device; or
+// everyone. Two accesses to one cell that nothing else orders name scopes that reach each other.
+enum class Scope : std::uint8_t { block, device, system };
+
+// How much of a lane a part of it is (PartFabric): so many warps, or so many threads. On a GPU a
+// part is whole warps; where a lane has no warps, in the checker's model, a thread counts as one.
+template <std::uint32_t n>
+struct Warps {
+  static constexpr std::uint32_t count = n;
+};
+template <std::uint32_t n>
+struct Threads {
+  static constexpr std::uint32_t count = n;
+};
 
 // The promises that a protocol may rely on, weakest first (docs/ordering.md).
 enum class Profile : std::uint8_t { rdma, direct, sc };

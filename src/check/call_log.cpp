@@ -33,10 +33,9 @@ std::string text_of(const CallSignature& call) {
 }
 }  // namespace
 
-std::optional<std::string> DescribedCalls::mismatch(std::uint32_t lane, std::uint32_t number,
-                                                    const Call& call) {
-  const std::uint64_t key = (std::uint64_t{lane} << 32U) | number;
-  const Call& first = first_.try_emplace(key, call).first->second;
+std::optional<std::string> DescribedCalls::mismatch(std::uint32_t lane, std::uint32_t thread,
+                                                    std::uint32_t number, const Call& call) {
+  const Call& first = first_.try_emplace({lane, thread, number}, call).first->second;
   if (same(first.signature, call.signature)) return std::nullopt;
   return fmt::format("rank {} calls {} ({}), rank {} {} ({}), each as call {} on lane {}",
                      first.rank, text_of(first.signature), short_place(first.where), call.rank,

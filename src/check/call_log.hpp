@@ -7,6 +7,7 @@
 #include <optional>
 #include <source_location>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,8 @@
 
 namespace muster::check::engine {
 
-// The calls that bodies describe, numbered on each lane of each rank from 0: kept is who came first
-// to a number, and what all others are to call there.
+// The calls that bodies describe, numbered from 0 on each lane of each rank, or on each part of one
+// by its first thread: kept is who came first to a number, and what all others are to call there.
 class DescribedCalls {
  public:
   struct Call {
@@ -28,11 +29,12 @@ class DescribedCalls {
   };
   void clear() { first_.clear(); }
   // What is wrong, in words, where the call differs from the first one of its number on its lane.
-  [[nodiscard]] std::optional<std::string> mismatch(std::uint32_t lane, std::uint32_t number,
-                                                    const Call& call);
+  [[nodiscard]] std::optional<std::string> mismatch(std::uint32_t lane, std::uint32_t thread,
+                                                    std::uint32_t number, const Call& call);
 
  private:
-  std::map<std::uint64_t, Call> first_;  // by lane and number
+  // By lane, thread and number.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Call> first_;
 };
 
 // The set-up calls, numbered on each rank from 0. The first rank to come makes what is made; a call

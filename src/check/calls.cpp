@@ -8,10 +8,12 @@
 namespace muster::check::engine {
 
 // As the host does in a verifying run: the calls of one number on one lane are alike on all ranks.
+// Those of a part are its first thread's.
 void Execution::describe(Thread& self, const CallSignature& call) {
-  if (self.index != 0 || fibers_.unwinding() || mutant("calls-not-compared")) return;
+  if (!self.leads() || fibers_.unwinding() || mutant("calls-not-compared")) return;
   const std::uint32_t number = self.described++;
-  const auto mismatch = described_.mismatch(self.lane, number, {self.rank, call, self.called});
+  const auto mismatch =
+      described_.mismatch(self.lane, self.index, number, {self.rank, call, self.called});
   if (!mismatch) return;
   found(self, Kind::divergence, *mismatch,
         "every rank makes the same calls in the same order on each lane",
@@ -44,7 +46,7 @@ void Execution::leave_call(Thread& self, std::uint32_t barrier, WaitStatus statu
     const std::uint32_t lane = i % self.lanes;
     if (call.scope == model::BarrierScope::lane && lane != self.lane) continue;
     if (call.scope == model::BarrierScope::rank && rank != self.rank) continue;
-    if (heard[i] >= options_.threads || mutant("stale-pass-unseen")) continue;
+    if (heard[i] >= self.together.count || mutant("stale-pass-unseen")) continue;
     found(self, Kind::stale_pass,
           fmt::format("{} leaves call {} of the barrier ({}) without having heard that rank {}{} "
                       "has entered it",
@@ -127,8 +129,8 @@ void Execution::meet_behind(Thread& self) {
 // their clocks are joined. They may run further than a real converge would let them.
 void Execution::meet_by_force(Thread& self) {
   if (fibers_.unwinding()) return;
-  if (options_.threads == 1) return clocks_.complete_loads(self);
-  const std::span<Thread> lane = threads_.at(threads_.of_lane(self));
+  if (self.together.count == 1) return clocks_.complete_loads(self);
+  const std::span<Thread> lane = threads_.at(self.together);
   for (bool busy = true; busy;) {
     busy = false;
     for (const Thread& thread : lane)

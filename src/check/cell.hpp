@@ -30,6 +30,7 @@ struct Deposit {
   std::uint32_t value = 0;
   NotifyOp op = NotifyOp::set;
   Order order = Order::release;
+  Scope scope = Scope::system;
   bool own_agent = false;  // put_signal: a writer of its own
   bool flips = false;  // a hand or a take: it adds, and its value is all that the cell holds then
   Stamp stamp;         // known to whoever's clock has reached it
@@ -56,13 +57,16 @@ struct Reading {
   std::uint32_t thread = 0;
   std::uint32_t epoch = 0;  // of the thread
   Bits set;
+  Scope scope = Scope::system;
+  Where where{};
 };
 
-// The threads of one lane, which have neighbouring numbers.
+// The threads of one lane, or of a part of it: they have neighbouring numbers.
 struct LaneThreads {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
   [[nodiscard]] bool has(std::uint32_t thread) const { return thread - first < count; }
+  friend bool operator==(LaneThreads, LaneThreads) = default;
 };
 
 inline void add_once(std::vector<std::uint32_t>& list, std::uint32_t value) {

@@ -57,7 +57,7 @@ void Execution::reset() {
   taken_.clear();
   costs_.assign(options_.ranks, Cost{});
   expired_ = 0;
-  aborted_ = halted_ = unexplained_ = inexact_ = has_substance_ = false;
+  aborted_ = halted_ = unexplained_ = inexact_ = has_substance_ = has_parts_ = false;
 }
 
 void Execution::broke(Thread& thread, const std::optional<std::string>& threw) {

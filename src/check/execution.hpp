@@ -102,6 +102,7 @@ class Execution {
   [[nodiscard]] bool halted() const { return halted_; }
   // Window data, an expectation, a barrier's calls or a promise: something to be right or wrong.
   [[nodiscard]] bool has_substance() const { return has_substance_; }
+  [[nodiscard]] bool has_parts() const { return has_parts_; }
   [[nodiscard]] std::vector<std::uint64_t> outcome() const;
   [[nodiscard]] Memory memory() const { return memory_of(windows_, counters_); }
   // Where the memory is not as it was then; empty where it is, or where it depends on the order in
@@ -154,6 +155,9 @@ class Execution {
   void leave_call(Thread& self, std::uint32_t barrier, WaitStatus status, Where where);
   void record_outcome(Thread& self, std::uint64_t value);
   void expect(Thread& self, bool holds, std::string_view what, Where where);
+  // What `self` does with these threads it does as that part of its lane. False, with a finding,
+  // where they are not threads of its lane with itself among them.
+  bool check_part(Thread& self, std::uint32_t first, std::uint32_t count, Where where);
   bool check_rank(Thread& self, Rank rank, Where where);
   bool contract(Thread& self, bool holds, std::string_view what, Where where);
   void step(Thread& self, const char* operation, Where where);
@@ -204,6 +208,11 @@ class Execution {
                    const Bits* after, bool own_agent, Where where);
   void check_clobber(Thread& self, const Cell& cell, const Deposit& deposit);
   void classify(Cell& cell, const Deposit& deposit);
+  // A deposit, or a read that had to see `known`, and what is unordered with it.
+  void check_scope(Thread& self, const Cell& cell, const Deposit& made);
+  void check_scope(Thread& self, const Cell& cell, const Bits& known);
+  void found_scope(Thread& self, const Cell& cell, const Thread& other, Where theirs,
+                   const Clock* also);
   void share(const Thread& self, Cell& cell);
   bool check_cell(Thread& self, Signal signal, Rank owner, Where where);
 
@@ -258,6 +267,7 @@ class Execution {
   Ending judge_stuck();
   void judge_end();
   void report_divergence();
+  void report_other_meeting(Thread& thread);
   void report_deadlock();
   [[nodiscard]] bool was_there(const Thread& thread) const;
   [[nodiscard]] std::string describe_read(const Thread& thread) const;
@@ -310,6 +320,7 @@ class Execution {
   bool unexplained_ = false;
   bool inexact_ = false;
   bool has_substance_ = false;
+  bool has_parts_ = false;
   bool exact_sc_ = false;
   bool reversed_ = false;
 };

@@ -68,6 +68,7 @@ class Explorer {
   bool once(Scheduler& strategy, const std::string& path, Ending& ending) {
     ending = run_.run(strategy);
     report_.costs = run_.costs();
+    report_.parts = run_.has_parts();
     report_.polls = report_.polls || run_.polls().seen();
     if (polls_.empty()) polls_ = run_.polls().endless();
     halted_ = halted_ || ending == Ending::halted;

@@ -9,8 +9,42 @@ namespace muster::model {
 
 using check::engine::ReadKind;
 
+namespace {
+// While an operation on a signal runs.
+class InScope {
+ public:
+  InScope(check::engine::Thread& thread, Scope scope) : thread_(thread) { thread.scope = scope; }
+  ~InScope() { thread_.scope = Scope::system; }
+  InScope(const InScope&) = delete;
+  InScope& operator=(const InScope&) = delete;
+
+ private:
+  check::engine::Thread& thread_;
+};
+}  // namespace
+
+Actor::Actor(check::engine::Thread& thread)
+    : thread_(&thread), first_(thread.id - thread.index), count_(thread.run->options().threads) {}
+
+Actor::Actor(const Actor& of_lane, std::uint32_t first, std::uint32_t count)
+    : thread_(of_lane.thread_), first_(of_lane.first_ + first), count_(count) {}
+
+check::engine::Thread& Actor::operator*() const {
+  thread_->together = {first_, count_};
+  return *thread_;
+}
+
+Fabric::Fabric(const Fabric& lane, std::uint32_t first, std::uint32_t count, Where where)
+    : Fabric(lane) {
+  const bool good = self_->run->check_part(*self_, first, count, self_->at(where));
+  if (!good) first = index_;
+  threads_ = good ? count : 1;
+  index_ -= first;
+  self_ = Actor(lane.self_, first, threads_);
+}
+
 Fabric::Fabric(check::engine::Thread& thread)
-    : self_(&thread),
+    : self_(thread),
       rank_{thread.rank},
       lane_{thread.lane},
       size_(thread.run->options().ranks),
@@ -43,26 +77,30 @@ void Fabric::broadcast_bytes(void* value, std::size_t size, Where where) {
 }
 
 void Fabric::notify(Signal signal, Rank peer, std::uint32_t value, NotifyOp op, Order order,
-                    Scope /*scope*/, Where where) {
+                    Scope scope, Where where) {
+  const InScope in(*self_, scope);
   self_->run->notify(*self_, signal, peer, value, op, order, self_->at(where));
 }
 
 WaitStatus Fabric::wait(Signal signal, Compare compare, std::uint32_t value, Order order,
-                        Scope /*scope*/, Where where) {
+                        Scope scope, Where where) {
+  const InScope in(*self_, scope);
   const Condition condition = {signal, compare, value};
   return self_->run->read_signal(*self_, ReadKind::wait, &condition, 1, rank_, order,
                                  self_->at(where));
 }
 
 WaitStatus Fabric::test(Signal signal, Compare compare, std::uint32_t value, Order order,
-                        Scope /*scope*/, Where where) {
+                        Scope scope, Where where) {
+  const InScope in(*self_, scope);
   const Condition condition = {signal, compare, value};
   return self_->run->read_signal(*self_, ReadKind::test, &condition, 1, rank_, order,
                                  self_->at(where));
 }
 
 AnyStatus Fabric::wait_any(const Condition* conditions, std::uint32_t count, Order order,
-                           Scope /*scope*/, Where where) {
+                           Scope scope, Where where) {
+  const InScope in(*self_, scope);
   if (!self_->run->contract(*self_, count > 0, "wait_any of no conditions", self_->at(where)))
     return {WaitStatus::invalid, 0};
   const WaitStatus status = self_->run->read_signal(*self_, ReadKind::any, conditions, count, rank_,
@@ -70,7 +108,8 @@ AnyStatus Fabric::wait_any(const Condition* conditions, std::uint32_t count, Ord
   return {status, self_->read.index};
 }
 
-std::uint32_t Fabric::read(Signal signal, Order order, Scope /*scope*/, Where where) {
+std::uint32_t Fabric::read(Signal signal, Order order, Scope scope, Where where) {
+  const InScope in(*self_, scope);
   const Condition condition = {signal, Compare::ge, 0};
   const WaitStatus status = self_->run->read_signal(*self_, ReadKind::read, &condition, 1, rank_,
                                                     order, self_->at(where));

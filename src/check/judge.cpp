@@ -124,9 +124,37 @@ bool Execution::was_there(const Thread& thread) const {
   return false;
 }
 
+// A thread at a meeting of its lane, or of a part of it, that one of those is not coming to: it is
+// blocked in another part.
+void Execution::report_other_meeting(Thread& thread) {
+  const auto named = [&](LaneThreads some) {
+    return some == threads_.of_lane(thread)
+               ? std::string("of its lane")
+               : fmt::format("of threads {} to {} of its lane", threads_[some.first].index,
+                             threads_[some.first].index + some.count - 1);
+  };
+  for (const Thread& other : threads_.at(thread.together)) {
+    const bool same = other.together == thread.together;
+    if (same && other.state == ThreadState::meeting && other.id < thread.id) return;  // told
+    const bool blocked = other.state == ThreadState::meeting || other.state == ThreadState::reading;
+    if (!blocked || same || mutant("divergence-unseen")) continue;
+    found(thread, Kind::divergence,
+          fmt::format("{} is at a {} {} ({}) that {} does not come to: it is at an operation {} "
+                      "({})",
+                      name_of_thread(thread), thread.meeting_kind, named(thread.together),
+                      short_place(thread.where), name_of_thread(other), named(other.together),
+                      short_place(other.where)),
+          "a part of a lane meets by its own converge; the lane's is for all its threads, once "
+          "they are out of their parts",
+          name_of_thread(thread));
+    return;
+  }
+}
+
 void Execution::report_divergence() {
   for (Thread& thread : threads_) {
     if (thread.state == ThreadState::meeting) {
+      report_other_meeting(thread);
       for (const Thread& other : threads_)
         if (!mutant("divergence-unseen") && other.rank == thread.rank &&
             other.lane == thread.lane && !other.is_setup && other.state == ThreadState::absent)

@@ -47,26 +47,31 @@ void Execution::broadcast(Thread& self, void* value, std::size_t size, Where whe
   self.meeting_status = WaitStatus::ok;
   self.meeting_kind = "broadcast";
   const auto* bytes = static_cast<const std::byte*>(value);
-  for (std::size_t i = 0; self.index == 0 && i < size; ++i)
+  for (std::size_t i = 0; self.leads() && i < size; ++i)
     with(self, {static_cast<std::uint64_t>(bytes[i])});
   self.meeting_value.assign(bytes, bytes + size);
   meet_lane(self);
   if (self.meeting_value.size() == size) std::memcpy(value, self.meeting_value.data(), size);
 }
 
-// The last thread of the lane to arrive joins the clocks of all and lets them go.
+// The last thread of the lane, or of the part of it, to arrive joins all clocks and lets the others
+// go. Who meets is fixed before anybody comes, and a thread comes to one meeting at a time: so the
+// order in which they come makes no difference (docs/proof.md).
 void Execution::meet_lane(Thread& self) {
   if (fibers_.unwinding()) return;
-  if (options_.threads == 1) {
+  if (mutant("part-meets-the-lane"))
+    for (const Thread& thread : threads_.at(threads_.of_lane(self))) join_all(self, thread);
+  if (self.together.count == 1) {
     // Alone, there is nobody to meet.
     if (!mutant("converge-leaves-loads")) clocks_.complete_loads(self);
     return;
   }
-  const std::span<Thread> lane = threads_.at(threads_.of_lane(self));
+  const std::span<Thread> lane = threads_.at(self.together);
   Thread& first = lane.front();
   self.state = ThreadState::meeting;
   for (const Thread& thread : lane)
-    if (thread.state != ThreadState::meeting) return fibers_.block(self, ThreadState::meeting);
+    if (thread.state != ThreadState::meeting || !(thread.together == self.together))
+      return fibers_.block(self, ThreadState::meeting);
   WaitStatus status = WaitStatus::ok;
   for (Thread& thread : lane) {
     status = worst(status, thread.meeting_status);
@@ -80,7 +85,7 @@ void Execution::meet_lane(Thread& self) {
     clocks_.complete_loads(thread);
     if (&thread != &first) join_all(first, thread);
   }
-  for (const std::uint32_t index : in_order(options_.threads)) {
+  for (const std::uint32_t index : in_order(self.together.count)) {
     Thread& thread = lane[index];
     if (&thread != &first) {
       thread.hb = first.hb;

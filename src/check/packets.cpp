@@ -28,7 +28,7 @@ void Execution::make_slots(std::uint32_t segment) {
 // The cell of this thread's share of the tile that begins in the first of these lines.
 Signal Execution::flag_of(const Thread& self, Span lines) const {
   const auto line = static_cast<std::uint32_t>(lines.offset / line_bytes);
-  return {0, windows_[lines.segment].flags + line * options_.threads + self.index};
+  return {0, windows_[lines.segment].flags + line * options_.threads + self.place()};
 }
 
 bool Execution::begin_packets(Thread& self, Span lines, Rank peer, std::uint32_t flag,

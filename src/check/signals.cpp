@@ -70,13 +70,14 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   share(self, cell);
   const bool remote = options_.profile == Profile::rdma && cell.rank != self.rank &&
                       !mutant("notify-known-at-issue");
-  Bits before = cell.known(self.hb, own_agent ? nullptr : &self.issued, threads_.of_lane(self));
+  Bits before = cell.known(self.hb, own_agent ? nullptr : &self.issued, self.together);
   if (after != nullptr) before.add(*after);
   Deposit& made = cell.append();
   made.thread = self.id;
   made.value = value;
   made.op = op;
   made.order = order;
+  made.scope = self.scope;
   made.own_agent = own_agent;
   made.flips = after != nullptr;
   if (made.flips) cell.flipped = true;
@@ -102,7 +103,9 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
         (order == Order::release || order == Order::acq_rel || mutant("relaxed-notify-carries")) &&
         !mutant("release-carries-nothing");
     made.view = releases ? self.hb : self.fence;
-    if (releases) made.view.join(clocks_.carried_to(self, threads_.of_rank(self.rank), cell.rank));
+    const LaneThreads carries =
+        mutant("part-carries-the-lane") ? threads_.of_rank(self.rank) : threads_.carrying_for(self);
+    if (releases) made.view.join(clocks_.carried_to(self, carries, cell.rank));
     if (releases || mutant("loads-end-at-once")) made.ended = clocks_.ended_with_loads(self);
   }
   made.cause.join(made.view);
@@ -116,6 +119,7 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   with(self, {index, value, static_cast<std::uint64_t>(op), static_cast<std::uint64_t>(order)});
   if (record_.is_kept()) record_.deposited(index, self.id);
   check_clobber(self, cell, made);
+  check_scope(self, cell, made);
   classify(cell, made);
   if (options_.profile == Profile::sc)
     one_order_.add_deposit(index, cell.count - 1, self.stamp(), self.cause);
@@ -209,7 +213,7 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
     look.compare = conditions[i].compare;
     look.value = conditions[i].value;
     Cell& cell = cells_[look.cell];
-    look.must = cell.known(self.hb, &self.issued, threads_.of_lane(self));
+    look.must = cell.known(self.hb, &self.issued, self.together);
     look.newer = look.seen_count = 0;
     with(self, {look.cell, static_cast<std::uint64_t>(look.compare), look.value});
     if (kind != ReadKind::wait || (look.compare != Compare::ge && look.compare != Compare::gt))
@@ -327,7 +331,8 @@ void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
   taken.set = set;
   taken.where = read.where;
   taken_.push_back(std::move(taken));
-  cell.readings.push_back({thread.id, thread.epoch(), set});
+  cell.readings.push_back({thread.id, thread.epoch(), set, thread.scope, read.where});
+  check_scope(thread, cell, look.must);
   learn(thread, cell, set, holds);
   if (read.kind != ReadKind::test && read.kind != ReadKind::read) {
     ++costs_[thread.rank].waits;
@@ -354,7 +359,7 @@ void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
     Bits both = set;
     both.add(cell.count);
     deposit(thread, look.cell, mark, NotifyOp::add, read.order, &set, false, read.where);
-    cell.readings.push_back({thread.id, thread.epoch() - 1, both});
+    cell.readings.push_back({thread.id, thread.epoch() - 1, both, thread.scope, read.where});
   }
 }
 

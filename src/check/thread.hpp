@@ -86,6 +86,10 @@ struct Thread {
   std::uint32_t index = 0;  // in its lane
   bool is_setup = false;
 
+  // What it does now it does together with these: the threads of its lane, or of a part of it.
+  LaneThreads together;
+  Scope scope = Scope::system;  // of the operation on a signal that it is in
+
   // What is running on it.
   std::uint32_t lanes = 1;
   WaitStatus status = WaitStatus::ok;  // of its lane, as far as it knows
@@ -164,6 +168,9 @@ struct Thread {
   // A place of the source, as reached from the call that it is in.
   [[nodiscard]] Where at(std::source_location place) const { return {place, called}; }
   [[nodiscard]] std::uint32_t epoch() const { return hb.at(id); }
+  // Its number among those, and whether it is the first.
+  [[nodiscard]] std::uint32_t place() const { return id - together.first; }
+  [[nodiscard]] bool leads() const { return place() == 0; }
   [[nodiscard]] Stamp stamp() const { return {id, epoch()}; }
   // It knows of these events, which are done.
   void learn(const Clock& events) {

@@ -34,6 +34,8 @@ class Threads {
       thread.is_setup = within == 0;
       thread.lane = within == 0 ? 0 : (within - 1) / per_lane_;
       thread.index = within == 0 ? 0 : (within - 1) % per_lane_;
+      thread.together = of_lane(thread);
+      thread.scope = Scope::system;
       for (Clock* clock : {&thread.hb, &thread.cause, &thread.ended}) clock->raise({id, 1});
     }
   }
@@ -53,6 +55,10 @@ class Threads {
   // Those of the thread's lane.
   [[nodiscard]] LaneThreads of_lane(const Thread& thread) const {
     return {thread.id - thread.index, per_lane_};
+  }
+  // Of its rank where it acts for its lane, else of the part: whose transfers a release carries.
+  [[nodiscard]] LaneThreads carrying_for(const Thread& thread) const {
+    return thread.together == of_lane(thread) ? of_rank(thread.rank) : thread.together;
   }
   [[nodiscard]] std::span<Thread> at(LaneThreads threads) {
     return std::span(all_).subspan(threads.first, threads.count);

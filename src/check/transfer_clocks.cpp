@@ -20,7 +20,7 @@ Clock TransferClocks::carried_to(const Thread& self, LaneThreads siblings,
   for (std::size_t at = 0; at < agents_.size(); ++at) {
     const Agent& agent = agents_[at];
     if (!agent.is_put && !mutant("release-with-gets")) continue;
-    if (self.issued.at(component(at)) == 0) continue;
+    if (self.issued.at(component(at)) == 0 || !siblings.has(agent.thread)) continue;
     if (agent.target == target || direct) carried.raise({component(at), agent.arrived()});
   }
   return carried;

@@ -50,8 +50,8 @@ class TransferClocks {
     return {component(agents_.size() - 1), epoch};
   }
 
-  // What a release of the thread, one of its rank's `siblings`, carries to `target` besides its own
-  // clock: the puts that it knows to have been issued for that target; on direct for any.
+  // What a release of the thread carries to `target` besides its own clock: the puts of `siblings`,
+  // which it is one of, that it knows to have been issued for that target; on direct for any.
   [[nodiscard]] Clock carried_to(const Thread& self, LaneThreads siblings,
                                  std::uint32_t target) const;
   // The transfers of these threads, to that peer or to all, that `self` knows to have been issued,

@@ -138,7 +138,7 @@ void Execution::move_share(Thread& self, Span to, Rank peer, Span from, bool asy
   const Stamp read = flies ? clocks_.new_agent(self, peer.value, true, true) : self.stamp();
   const Stamp written{read.component, 2};
   changes(self);
-  each_share(to, from, self.index, options_.threads, [&](Span share_to, Span share_from) {
+  each_share(to, from, self.place(), self.together.count, [&](Span share_to, Span share_from) {
     const Stamp stamp = flies     ? written
                         : channel ? clocks_.next_on_channel(self, peer.value)
                                   : self.stamp();
@@ -165,7 +165,7 @@ void Execution::get(Thread& self, Span to, Span from, Rank peer, bool async, Whe
                      windows_.location(from, peer.value)));
   const Stamp stamp = agent ? clocks_.new_agent(self, peer.value, false, true) : self.stamp();
   look(self, (from.offset << 20U) ^ (std::uint64_t{from.segment} << 10U) ^ peer.value, where);
-  each_share(to, from, self.index, options_.threads, [&](Span share_to, Span share_from) {
+  each_share(to, from, self.place(), self.together.count, [&](Span share_to, Span share_from) {
     if (share_to.count == 0) return;
     access(self, peer.value, share_from, Access::read, stamp, " by a get");
     access(self, self.rank, share_to, Access::write, stamp, " as the target of a get");
@@ -185,7 +185,7 @@ void Execution::put_signal(Thread& self, Span to, Rank peer, Span from, Signal s
     return;
   // The lane moves the payload together, one thread signals; here that thread does both.
   meet_at(self, "put_signal");
-  if (self.index == 0) {
+  if (self.leads()) {
     if (tracing())
       note(self, where,
            fmt::format("put_signal {} elements to {}, then {}: {} {}", to.count,
@@ -239,13 +239,13 @@ void Execution::flush(Thread& self, std::optional<Rank> peer, Where where) {
   sites_.come_to("flush", where);
   if (sites_.has("flush", where, Change::drop)) return;
   if (tracing()) note(self, where, peer ? fmt::format("flush to {}", peer->value) : "flush");
-  if (self.index == 0) ++costs_[self.rank].flushes;
+  if (self.leads()) ++costs_[self.rank].flushes;
   meet_at(self, "flush");
   finish_transfers(self, mutant("flush-of-a-peer-is-of-all") ? std::nullopt : peer);
 }
 
 void Execution::finish_transfers(Thread& self, std::optional<Rank> peer) {
-  self.learn(clocks_.done_of(self, threads_.of_lane(self), peer));
+  self.learn(clocks_.done_of(self, self.together, peer));
   trace_.learned(self.id, self.hb);
 }
 

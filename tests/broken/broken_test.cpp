@@ -86,7 +86,7 @@ TEST(BrokenByProfile, DirectForgivesTransfersInFlight) {
       "broken/other_lane_in_flight",        "broken/put_signal_deposit_not_carried",
       "broken/put_signals_unordered",       "broken/notify_to_third_rank",
       "broken/slot_answer_relaxed",         "broken/put_completed_not_flushed",
-      "broken/flush_of_another_peer",
+      "broken/flush_of_another_peer",       "broken/part_carries_its_own",
   };
   for (const Entry& entry : entries(true)) {
     const Report report =

@@ -94,6 +94,30 @@ __global__ void move_kernel(const __grid_constant__ gpu::Handle handle, WindowRe
     fabric.local(window)[0] = fabric.address(window, peer)[0];
 }
 
+// A lane in parts: one warp, and two behind it.
+template <class Coop>
+__global__ void parts_kernel(const __grid_constant__ gpu::Handle handle, EpochBarrier barrier,
+                             WindowRef<float> window, Signal told, WaitStatus* status) {
+  gpu::Fabric<Coop> fabric(handle);
+  WaitStatus result = WaitStatus::ok;
+  if (fabric.template in_part<muster::Warps<1>>(0)) {
+    auto part = fabric.template part<muster::Warps<1>>(0);
+    result = barrier.sync(part);
+    result = worst(result, part.get(window, 0, window, right_of(part), 64, 64));
+    if (part.thread() == 0)
+      part.notify(told, part.rank(), 1, NotifyOp::add, Order::release, Scope::block);
+  } else if (fabric.template in_part<muster::Threads<64>>(32)) {
+    auto part = fabric.template part<muster::Threads<64>>(32);
+    if (part.thread() == 0) result = part.wait(told, Compare::ge, 1, Order::acquire, Scope::block);
+    result = part.converge(result);
+    auto tile = part.template tile<float, 1, 64>();
+    part.load(tile, window, Box{0, 0, 1, 64});
+    part.store(tile, window, Box{0, 64 * part.broadcast(1), 1, 64});
+  }
+  result = fabric.converge(result);
+  if (fabric.thread() == 0) *status = result;
+}
+
 template <class T, class Coop>
 __global__ void packet_kernel(const __grid_constant__ gpu::Handle handle, Slots slots, Rank peer,
                               WaitStatus* status) {
@@ -149,6 +173,8 @@ void instantiate_all(const muster::gpu::Handle& handle, muster::WaitStatus* stat
   instantiate<gpu::Block<256>>(handle, status);
   sync_kernel<GridBarrier, gpu::Warp><<<1, 32>>>(handle, GridBarrier{}, use::full, status);
   sync_kernel<SystemBarrier, gpu::Warp><<<1, 32>>>(handle, SystemBarrier{}, use::full, status);
+  parts_kernel<gpu::Block<>><<<1, 96>>>(handle, EpochBarrier{}, {}, Signal{}, status);
+  parts_kernel<gpu::Block<128>><<<1, 128>>>(handle, EpochBarrier{}, {}, Signal{}, status);
   packet_kernel<float, gpu::Warp><<<1, 32>>>(handle, Slots{}, Rank{1}, status);
   packet_kernel<double, gpu::Block<64>><<<1, 64>>>(handle, Slots{}, Rank{1}, status);
   instantiate_move<float, gpu::Thread>(handle);

@@ -152,6 +152,7 @@ struct Report {
   std::string why_search;         // why no certificate, empty where there is one
   bool polls = false;             // a poll that sees nothing new was not answered so without end
   bool unfinished = false;        // Options::quick: more would be explored without it
+  bool parts = false;             // lanes were divided into parts
   std::vector<Finding> findings;  // of the first failing execution; the first one is the verdict's
   std::vector<Event> events;      // with Options::trace: of the failing execution, or of a replay
   std::string replay;             // choices that reproduce the failing execution

@@ -18,5 +18,11 @@ static_assert(DeviceFabric<Fabric<Block<256>>>);
 static_assert(FabricAll<Fabric<Thread>> && FabricAll<Fabric<Block<>>> &&
               FabricAll<Fabric<Block<256>>>);
 static_assert(DirectFabricAll<Fabric<Warp>> && PacketFabricAll<Fabric<Warp>>);
+static_assert(PartFabric<Fabric<Block<>>> && PartFabric<Fabric<Block<256>>>);
+static_assert(DeviceFabric<PartOf<Fabric<Block<>>, muster::Warps<4>>>);
+// Of a block alone: a part has no parts, nor has a lane that is some warps of a block.
+static_assert(!PartFabric<PartOf<Fabric<Block<>>, muster::Warps<4>>>);
+static_assert(!PartFabric<Fabric<Warps<4>>> && !PartFabric<Fabric<Warp>>);
+static_assert(!PartFabric<Fabric<Thread>>);
 
 }  // namespace muster::gpu

@@ -393,3 +393,5 @@ static_assert(muster::FabricAll<muster::host::Fabric>);
 static_assert(muster::DirectFabricAll<muster::host::Fabric>);
 static_assert(muster::HandoffFabric<muster::host::Fabric>);
 static_assert(muster::PacketFabricAll<muster::host::Fabric>);
+// A lane is one thread here, and has no parts: what needs them does not compile.
+static_assert(!muster::PartFabric<muster::host::Fabric>);

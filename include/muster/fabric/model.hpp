@@ -7,8 +7,10 @@
 #pragma once
 
 #include "muster/fabric.hpp"
+#include "muster/fabric/model/actor.hpp"
 #include "muster/fabric/model/fabric.hpp"
 #include "muster/fabric/model/operations.hpp"
+#include "muster/fabric/model/part.hpp"
 #include "muster/fabric/model/span.hpp"
 #include "muster/fabric/model/team.hpp"
 #include "muster/fabric/model/tile.hpp"
@@ -18,5 +20,7 @@ namespace muster::model {
 
 static_assert(FabricAll<Fabric> && DirectFabricAll<Fabric> && HandoffFabric<Fabric>);
 static_assert(PacketFabricAll<Fabric> && SetUpAll<Team>);
+static_assert(PartFabric<Fabric> && FabricAll<Part> && !PartFabric<Part>);
+static_assert(DirectFabricAll<Part> && HandoffFabric<Part> && PacketFabricAll<Part>);
 
 }  // namespace muster::model

@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <utility>
 
 #include "muster/fabric.hpp"
 
@@ -25,6 +26,41 @@ template <class F>
 concept HandoffFabric = Fabric<F> && requires(F& fabric, Signal signal, Rank peer) {
   { fabric.hand(signal, peer, Order::release) } -> std::same_as<WaitStatus>;
   { fabric.take(signal, Order::acquire) } -> std::same_as<WaitStatus>;
+};
+
+// Parts of a lane whose threads do different things at a time: some warps of a block bring data,
+// others compute.
+//
+//   in_part<P>(first) -> bool   is the calling thread one of the part? P is Warps<n> or
+//                               Threads<n>, `first` is in warps or threads of the lane
+//   part<P>(first) -> Part      that part; called by all its threads, at the same place of the
+//                               code, and by no other
+//
+// A part is a fabric: the same lane of the same rank, with thread() and threads() of its own. What
+// the contract says of a lane, it says of the part: its threads alone meet at its converge, are
+// there for its tiles and transfers, and share its status; a release notify of it carries, besides
+// what its threads have acquired or met, its own transfers alone. The parts of a lane that are in
+// use at a time have no thread in common, and each has its own barrier objects. A part has no
+// parts.
+//
+// Parts tell each other what they have done by signals of their own rank: notify and wait with
+// Scope::block, which need reach nobody else. As any notify to the own rank it carries no transfer
+// to another one: who wants that flushes first. The cells are those of the team, not memory of the
+// block: they are zero before any lane runs, where a kernel would have to clear its own before it
+// may use them; they are named alike on every fabric; and a count in them goes on from launch to
+// launch.
+//
+// What a thread did for its lane comes before what it then does for a part, and the other way
+// round; towards other threads a converge of the part, or of the lane, lies between. The lane
+// converges when all its threads are out of their parts; that a part has failed, it learns from
+// converge(status).
+template <class F, class P>
+using PartOf = decltype(std::declval<F&>().template part<P>(std::uint32_t{}));
+
+template <class F>
+concept PartFabric = Fabric<F> && Fabric<PartOf<F, Warps<1>>> &&
+    requires(F& fabric, std::uint32_t first) {
+  { fabric.template in_part<Warps<1>>(first) } -> std::same_as<bool>;
 };
 
 // Tiles in slots, with a flag beside the data: small messages that need no notify.

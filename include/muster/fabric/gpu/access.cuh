@@ -51,8 +51,9 @@ MUSTER_FN void repeat(Visit&& visit) {
 // ---- signals ------------------------------------------------------------------------------------
 
 template <Scope scope>
-inline constexpr cuda::thread_scope scope_of =
-    scope == Scope::device ? cuda::thread_scope_device : cuda::thread_scope_system;
+inline constexpr cuda::thread_scope scope_of = scope == Scope::block    ? cuda::thread_scope_block
+                                               : scope == Scope::device ? cuda::thread_scope_device
+                                                                        : cuda::thread_scope_system;
 
 // Accesses of one order and scope: st.release.sys, ld.acquire.sys and so on, never a fence.
 // A release pairs with the acquire load of the rank whose signal it is, and the other way round.
@@ -87,6 +88,10 @@ using Relaxed = Access<Order::relaxed, Scope::system>;
 // constants, one instance is left in the kernel.
 template <Order strong, class Visit>
 MUSTER_FN auto with_access(Order order, Scope scope, Visit&& visit) {
+  if (scope == Scope::block) {
+    if (order == Order::relaxed) return visit(Access<Order::relaxed, Scope::block>{});
+    return visit(Access<strong, Scope::block>{});
+  }
   if (scope == Scope::device) {
     if (order == Order::relaxed) return visit(Access<Order::relaxed, Scope::device>{});
     return visit(Access<strong, Scope::device>{});

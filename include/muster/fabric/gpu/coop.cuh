@@ -257,11 +257,12 @@ struct Warp {
 };
 
 // `warps` whole warps from `first_warp` on, which meet at the named barrier `barrier` (1 to 15; no
-// other code of the block may use it).
+// other code of the block may use it). One warp needs none.
 template <std::uint32_t warps>
 struct Warps {
   static_assert(warps >= 1 && warps <= 32, "a block has at most 32 warps");
   static constexpr std::uint32_t static_threads = warps * detail::warp_threads;
+  static constexpr bool one_warp = warps == 1;
 
   std::uint32_t first_warp = 0;
   std::uint32_t barrier = 1;
@@ -272,22 +273,31 @@ struct Warps {
   [[nodiscard]] MUSTER_FN std::uint32_t threads() const { return static_threads; }
   [[nodiscard]] MUSTER_FN bool fits(std::uint32_t block) const {
     return thread() < static_threads && first() + static_threads <= block &&
-           barrier != detail::whole_block && barrier < detail::named_barriers;
+           (one_warp || (barrier != detail::whole_block && barrier < detail::named_barriers));
   }
   [[nodiscard]] MUSTER_FN std::uint32_t first() const { return first_warp * detail::warp_threads; }
-  MUSTER_FN void meet() const { detail::meet_at(barrier, static_threads); }
+  MUSTER_FN void meet() const {
+    if constexpr (one_warp) return detail::meet_in_warp(static_threads);
+    detail::meet_at(barrier, static_threads);
+  }
   [[nodiscard]] MUSTER_FN WaitStatus meet(WaitStatus status) const {
+    if constexpr (one_warp) return detail::worst_in_warp(status, static_threads);
     return detail::worst_at(barrier, static_threads, status);
   }
   template <class Seen>
   [[nodiscard]] MUSTER_FN bool await(std::uint32_t count, Seen&& seen) const {
+    if constexpr (one_warp) return detail::await_in_warp(seen, static_threads);
     return detail::await_at(barrier, static_threads, detail::first_of_warp(thread()) < count, seen,
                             detail::warp_threads);
   }
   template <detail::Broadcastable T>
   [[nodiscard]] MUSTER_FN T broadcast(T value) const {
+    const detail::Words words = detail::to_words(value);
+    if constexpr (one_warp)
+      return detail::from_words<T>(
+          detail::broadcast_in_warp(words, detail::words_of<T>, static_threads));
     return detail::from_words<T>(
-        detail::broadcast_at(barrier, static_threads, detail::to_words(value), thread() == 0));
+        detail::broadcast_at(barrier, static_threads, words, thread() == 0));
   }
 };
 

@@ -10,6 +10,7 @@
 #include "muster/fabric/gpu/copy.cuh"
 #include "muster/fabric/gpu/handle.hpp"
 #include "muster/fabric/gpu/lane.cuh"
+#include "muster/fabric/gpu/part.cuh"
 #include "muster/fabric/gpu/signals.cuh"
 #include "muster/fabric/gpu/tile.cuh"
 #include "muster/fabric/gpu/watch.cuh"
@@ -17,13 +18,16 @@
 
 namespace muster::gpu {
 
+template <class Coop, Ranks team, bool checks>
+class Part;
+
 // One lane of one rank, made in the kernel by every thread of `Coop`:
 //
 //   __global__ void kernel(const __grid_constant__ muster::gpu::Handle handle, ...) {
 //     muster::gpu::Fabric fabric(handle);        // the block is the lane
 //     muster::gpu::Fabric<muster::gpu::Warp> fabric(handle);   // made by one warp of the block
 //
-// Rank and lane follow from the block. A block that has several fabrics (of specialised warps, say)
+// Rank and lane follow from the block. A block that has several fabrics (parts of the lane, say)
 // gives each its own barrier objects, since they all are the same lane.
 //
 // The threads of a warp come to a converge, or a call that converges, at the same place of the
@@ -65,11 +69,29 @@ class Fabric : public detail::LaneSignals<Coop, team, checks> {
 
   // Identity and meeting: fabric/gpu/lane.cuh. Signals: fabric/gpu/signals.cuh.
   using Base::converge;
+  using Base::lane;
+  using Base::lanes;
   using Base::notify;
   using Base::rank;
   using Base::size;
   using Base::thread;
   using Base::threads;
+
+  // ---- parts of a lane that is a block; see PartFabric. Those of several warps meet at the named
+  // barriers 1 to 15 (part.cuh): other code of the block uses none of these at that time
+
+  template <class P>
+  requires detail::is_block<Coop>
+  [[nodiscard]] MUSTER_FN bool in_part(std::uint32_t first) const {
+    return thread() - detail::coop_of_part<P>(first).first() < detail::PartCoop<P>::static_threads;
+  }
+  template <class P>
+  requires detail::is_block<Coop>
+  [[nodiscard]] MUSTER_FN Part<detail::PartCoop<P>, team, checks> part(std::uint32_t first) {
+    Base::complete_loads();
+    return Part<detail::PartCoop<P>, team, checks>(
+        peers_.handle(), LaneCoordinates{rank(), lane(), lanes()}, detail::coop_of_part<P>(first));
+  }
 
   // ---- windows and tiles
 
@@ -251,6 +273,20 @@ class Fabric : public detail::LaneSignals<Coop, team, checks> {
     if (!peers_.apart(thread(), target, source, to_at, from_at, count, bytes)) return;
     detail::copy_run(target, source, bytes, thread(), threads());
   }
+};
+
+// Some warps of a block. A fabric like others; what it has loaded has come when it ends, for the
+// converge of the lane does not know of it.
+template <class Coop, Ranks team, bool checks>
+class Part : public Fabric<Coop, team, checks> {
+ public:
+  MUSTER_FN ~Part() { this->complete_loads(); }
+
+ private:
+  template <class, Ranks, bool>
+  friend class Fabric;
+  MUSTER_FN Part(const Handle& handle, LaneCoordinates at, Coop coop)
+      : Fabric<Coop, team, checks>(handle, at, coop) {}
 };
 
 }  // namespace muster::gpu

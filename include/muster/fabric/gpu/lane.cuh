@@ -80,7 +80,7 @@ class LaneState {
   [[nodiscard]] MUSTER_FN bool speaks() const { return peers_.status() == WaitStatus::ok; }
 
   // As converge(ok), where no thread has anything to say that the others do not know: status() was
-  // voted on when the lane learned of it, and is the same in all its threads. So nobody votes again:
+  // voted on when the lane learned of it, and is the same in all its threads. So nobody asks again:
   // a vote in every get of 4 to 64 KiB took it 1.16 to 1.30 of the time (one H200). Where arguments
   // are checked, one thread alone may have been refused (a notify to no rank), and they do.
   MUSTER_FN WaitStatus converge_alike() {

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "muster/fabric.hpp"
+#include "muster/fabric/model/actor.hpp"
 #include "muster/fabric/model/span.hpp"
 #include "muster/fabric/model/tile.hpp"
 #include "muster/fabric/model/view.hpp"
@@ -19,6 +20,8 @@ struct Thread;
 }  // namespace muster::check::engine
 
 namespace muster::model {
+
+class Part;
 
 // One lane of one rank as one of its threads sees it.
 class Fabric {
@@ -39,6 +42,14 @@ class Fabric {
   void progress(Where where = Where::current());
   template <class T>
   [[nodiscard]] T broadcast(T value, Where where = Where::current());
+
+  // Parts of the lane. A warp is one thread here.
+  template <class P>
+  [[nodiscard]] bool in_part(std::uint32_t first) const {
+    return index_ - first < P::count;
+  }
+  template <class P>
+  [[nodiscard]] Part part(std::uint32_t first, Where where = Where::current());
 
   void notify(Signal signal, Rank peer, std::uint32_t value, NotifyOp op,
               Order order = Order::release, Scope scope = Scope::system,
@@ -190,6 +201,11 @@ class Fabric {
   void expectation(bool holds, std::string_view what, Where where);  // muster::expect
   void outcome(std::uint64_t value);
 
+ protected:
+  // The part of `count` threads of the lane, from its thread `first` on; the calling one alone,
+  // with a finding, where it is none of them.
+  Fabric(const Fabric& lane, std::uint32_t first, std::uint32_t count, Where where);
+
  private:
   template <class T>
   friend class Ref;
@@ -232,7 +248,7 @@ class Fabric {
                         NotifyOp op, Where where);
   void broadcast_bytes(void* value, std::size_t size, Where where);
 
-  check::engine::Thread* self_;
+  Actor self_;
   Rank rank_;
   Lane lane_;
   std::uint32_t size_;
