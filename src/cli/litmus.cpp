@@ -47,8 +47,11 @@ std::string remark(const litmus::Verdict& verdict, const std::optional<bool>& ex
   std::string said;
   if (verdict.bounded() && verdict.reached.events_cut)
     said += fmt::format("; more than {} events", litmus::Bounds{}.events);
+  else if (verdict.bounded() && verdict.reached.orders_cut)
+    said += fmt::format("; more than {} orders of writes and fences", litmus::Bounds{}.orders);
   else if (verdict.bounded())
-    said += fmt::format("; more than {} candidates", verdict.reached.candidates - 1);
+    said += fmt::format("; more than {} candidates and dead ends",
+                        verdict.reached.candidates + verdict.reached.dead_ends - 1);
   if (verdict.loops_cut()) said += fmt::format("; loops cut after {} turns", turns);
   if (expected && !verdict.bounded() && *expected != verdict.holds)
     said +=

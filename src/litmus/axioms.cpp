@@ -12,11 +12,12 @@ using Kind = Event::Kind;
 
 class Axioms {
  public:
-  Axioms(const Program& program, const Candidate& candidate,
+  Axioms(const Program& program, const Candidate& candidate, std::uint64_t& left,
          const std::function<bool(const Relation&)>& visit)
       : program_(program),
         candidate_(candidate),
         events_(candidate.events),
+        left_(left),
         visit_(visit),
         po_(events_.size()),
         po_loc_(po_),
@@ -105,7 +106,8 @@ class Axioms {
   // Every way of ordering the pairs of morally strong fence.sc.
   bool order_fences(const Relation& order,
                     const std::vector<std::pair<std::size_t, std::size_t>>& pairs, std::size_t at) {
-    if (!order.acyclic()) return true;
+    if (left_ == 0) return false;
+    if (!order.acyclic()) return take_one();
     if (at == pairs.size()) return judge(order);
     const auto [a, b] = pairs[at];
     for (const bool forward : {true, false}) {
@@ -144,7 +146,8 @@ class Axioms {
 
   // Every way of ordering the morally strong writes that are not ordered yet.
   bool order_writes(const Relation& coherence, const Relation& cause) {
-    if (!coherence.irreflexive()) return true;
+    if (left_ == 0) return false;
+    if (!coherence.irreflexive()) return take_one();
     for (std::size_t a = 0; a < events_.size(); ++a) {
       for (std::size_t b = a + 1; b < events_.size(); ++b) {
         if (!two_writes(a, b) || !strong_.has(a, b) || coherence.has(a, b) || coherence.has(b, a))
@@ -157,7 +160,13 @@ class Axioms {
         return true;
       }
     }
+    --left_;
     return !satisfied(coherence, cause) || visit_(coherence);
+  }
+
+  bool take_one() {
+    --left_;
+    return true;
   }
 
   [[nodiscard]] bool satisfied(const Relation& coherence, const Relation& cause) const {
@@ -178,6 +187,7 @@ class Axioms {
   const Program& program_;
   const Candidate& candidate_;
   const std::vector<Event>& events_;
+  std::uint64_t& left_;
   const std::function<bool(const Relation&)>& visit_;
   Relation po_;            // program order
   Relation po_loc_;        // of accesses to one location
@@ -189,9 +199,9 @@ class Axioms {
 
 }  // namespace
 
-bool for_each_coherence(const Program& program, const Candidate& candidate,
+bool for_each_coherence(const Program& program, const Candidate& candidate, std::uint64_t& left,
                         const std::function<bool(const Relation& coherence)>& visit) {
-  return Axioms(program, candidate, visit).run();
+  return Axioms(program, candidate, left, visit).run();
 }
 
 }  // namespace muster::litmus

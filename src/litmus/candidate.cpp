@@ -116,11 +116,11 @@ class Enumerator {
       while (step(candidate, thread)) {
         if (candidate.events.size() <= bounds_.events) continue;
         reached_.events_cut = true;
-        return;
+        return dead_end();
       }
       if (cut_) {
         cut_ = false;
-        return;
+        return dead_end();
       }
     }
     if (!stopped_) choose(std::move(candidate));
@@ -329,10 +329,8 @@ class Enumerator {
   void choose(Candidate candidate) {
     const bool all_ended = ended(candidate);
     const std::size_t read = next_read(candidate, all_ended);
-    if (read == nothing) {
-      if (all_ended) leaf(candidate);
-      return;
-    }
+    if (read == nothing) return all_ended ? leaf(candidate) : dead_end();
+    bool went_on = false;
     const std::size_t from = candidate.events[read].seen;
     for (std::size_t write = from; write < candidate.events.size() && !stopped_; ++write) {
       const Event& event = candidate.events[write];
@@ -341,20 +339,32 @@ class Enumerator {
         continue;
       Candidate chosen = candidate;
       chosen.events[read].from = write;
-      if (holds(chosen, false)) go_on(std::move(chosen), 0);
+      if (!holds(chosen, false)) continue;
+      went_on = true;
+      go_on(std::move(chosen), 0);
     }
+    if (all_ended && !went_on) dead_end();
     // Or from a write that is not there yet.
     if (all_ended || stopped_) return;
     candidate.events[read].seen = candidate.events.size();
     choose(std::move(candidate));
   }
 
+  // One more of what is counted; false where that was one too many.
+  bool may_go_on(std::uint64_t& counted) {
+    ++counted;
+    if (reached_.candidates + reached_.dead_ends <= bounds_.candidates) return true;
+    reached_.candidates_cut = true;
+    stopped_ = true;
+    return false;
+  }
+
+  void dead_end() {
+    if (!stopped_) (void)may_go_on(reached_.dead_ends);
+  }
+
   void leaf(const Candidate& candidate) {
-    if (++reached_.candidates > bounds_.candidates) {
-      reached_.candidates_cut = true;
-      stopped_ = true;
-      return;
-    }
+    if (!may_go_on(reached_.candidates)) return;
     // What still has no value depends on itself.
     for (const Event& event : candidate.events) {
       if (event.value != nothing && !candidate.value(event.value)) return;

@@ -73,15 +73,18 @@ struct Candidate {
 
 // How far to go.
 struct Bounds {
-  std::size_t turns = 2;  // jumps back for each thread
-  std::uint64_t candidates = 4'000'000;
-  std::size_t events = 128;  // of one candidate, initial writes among them
+  std::size_t turns = 2;                 // jumps back for each thread
+  std::uint64_t candidates = 4'000'000;  // and dead ends: what came to no candidate counts too
+  std::size_t events = 128;              // of one candidate, initial writes among them
+  std::uint64_t orders = 2'000'000;      // of writes and fences that are tried, in all candidates
 };
 
 struct Reached {
   std::uint64_t candidates = 0;
+  std::uint64_t dead_ends = 0;  // where no write was left for a read, or a thread waits for ever
   bool turns_cut = false;       // a loop would have gone on
-  bool candidates_cut = false;  // there are more than that
+  bool candidates_cut = false;  // there are more of both than that
+  bool orders_cut = false;      // and of orders
   bool events_cut = false;      // one was too long
 };
 

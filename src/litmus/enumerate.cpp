@@ -54,17 +54,22 @@ class Judge {
   }
 
   Verdict run() {
-    verdict_.reached = for_each_candidate(program_, bounds_, [this](const Candidate& candidate) {
+    bool orders_cut = false;
+    verdict_.reached = for_each_candidate(program_, bounds_, [&](const Candidate& candidate) {
       // The axioms are what takes time: they are asked where the answer may depend on them.
       if (verdict_.executable && !find(candidate, nullptr)) return true;
-      return for_each_coherence(program_, candidate, [&](const Relation& coherence) {
-        verdict_.executable = true;
-        const std::optional<Finals> found = find(candidate, &coherence);
-        if (!found) return true;
-        verdict_.execution = show(program_, candidate, *found);
-        return false;
-      });
+      const bool goes_on =
+          for_each_coherence(program_, candidate, orders_left_, [&](const auto& one) {
+            verdict_.executable = true;
+            const std::optional<Finals> found = find(candidate, &one);
+            if (!found) return true;
+            verdict_.execution = show(program_, candidate, *found);
+            return false;
+          });
+      orders_cut = orders_left_ == 0;
+      return goes_on && !orders_cut;
     });
+    verdict_.reached.orders_cut = orders_cut;
     const bool found = !verdict_.execution.empty();
     verdict_.holds = program_.quantifier == Quantifier::exists ? found : !found;
     return verdict_;
@@ -107,6 +112,7 @@ class Judge {
 
   const Program& program_;
   const Bounds& bounds_;
+  std::uint64_t orders_left_ = bounds_.orders;
   std::vector<bool> named_;
   Verdict verdict_;
 };

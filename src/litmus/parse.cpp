@@ -46,6 +46,14 @@ void read_header(Reader& reader, Program& program) {
   }
 }
 
+// `number` is what the name was given, where there were `before` of them.
+void refuse_second(const Token& place, const std::string& name, std::size_t before,
+                   std::size_t number) {
+  if (number < before)
+    throw Refusal(place,
+                  fmt::format("{} has an initial value already; there is one for each", name));
+}
+
 void read_register_value(Reader& reader, Program& program) {
   constexpr std::size_t most_threads = 64;
   const Token name = reader.take();
@@ -54,11 +62,15 @@ void read_register_value(Reader& reader, Program& program) {
     throw Refusal(name,
                   fmt::format("{}: there are at most {} threads", quoted(name), most_threads));
   reader.expect(":", "behind the name of a thread");
+  const Token place = reader.peek();
   const std::string reg = take_name(reader, "a register");
   reader.expect("=", "of an initial value");
   if (program.threads.size() <= thread) program.threads.resize(thread + 1);
   Thread& owner = program.threads[thread];
-  owner.initial[register_number(owner, reg)] = take_number(reader, "the initial value " + reg);
+  const std::size_t before = owner.registers.size();
+  const std::size_t number = register_number(owner, reg);
+  refuse_second(place, fmt::format("P{}:{}", thread, reg), before, number);
+  owner.initial[number] = take_number(reader, "the initial value " + reg);
 }
 
 void read_initial_values(Reader& reader, Program& program) {
@@ -78,7 +90,9 @@ void read_initial_values(Reader& reader, Program& program) {
       if (reader.at("["))
         throw Refusal(name, fmt::format("'{}' is an array; locations are single words", location));
       reader.expect("=", "of an initial value");
+      const std::size_t before = program.locations.size();
       const std::size_t number = location_number(program, location);
+      refuse_second(name, location, before, number);
       program.locations[number].initial = take_number(reader, "the initial value of " + location);
     }
     if (!reader.at("}")) reader.expect(";", "or '}' behind an initial value");

@@ -67,6 +67,10 @@ TEST(LitmusRefusal, Frames) {
   EXPECT_SAYS(said("PTX a\n{ x=0 "), "the end of the file where ';' or '}'");
   EXPECT_SAYS(said("PTX a\n{ x=z; }"), "the initial value of x is 'z'; it must be a whole number");
   EXPECT_SAYS(said("PTX a\n{ x=99999999999999999999; }"), "a whole number of 64 bits");
+  EXPECT_SAYS(said("PTX a\n{ x=0; y=1; x=1; }"),
+              "made.litmus:2:13: x has an initial value already; there is one for each");
+  EXPECT_SAYS(said("PTX a\n{ P0:r0=1; P1:r0=1; P0:r0=1; }"),
+              "made.litmus:2:24: P0:r0 has an initial value already");
   EXPECT_SAYS(said("PTX a\n\"no end"), "the description has no end");
   EXPECT_SAYS(said("PTX a\n{ }\nP1@cta 0,gpu 0 ;"), "'P1' where thread P0 was to come");
   EXPECT_SAYS(said("PTX a\n{ P3:r0=0; }\nP0@cta 0,gpu 0 ;"), "initial values name P3");

@@ -231,6 +231,42 @@ TEST(LitmusVerdict, TooManyCandidatesAreNoVerdict) {
   EXPECT_TRUE(enumerate(*program, bounds).bounded());
 }
 
+// Ten threads add to one word: their writes have 10! orders in each of as many candidates, all of
+// which but one are wrong, and where it ends with 1 all. What comes to nothing takes its time too.
+TEST(LitmusVerdict, OrdersThatAreWrongAreBounded) {
+  std::string places;
+  std::string row;
+  for (int thread = 0; thread < 10; ++thread) {
+    const std::string end = thread == 9 ? " ;\n" : " | ";
+    places += "P" + std::to_string(thread) + "@cta " + std::to_string(thread) + ",gpu 0" + end;
+    row += "atom.relaxed.gpu.add r0, x, 1" + end;
+  }
+  const Result<Program> program =
+      parse("PTX made\n{ x=0; }\n" + places + row + "exists (x == 1)\n", "made");
+  ASSERT_TRUE(program);
+  Bounds bounds;
+  bounds.orders = 5000;
+  const Verdict verdict = enumerate(*program, bounds);
+  EXPECT_TRUE(verdict.bounded());
+  EXPECT_TRUE(verdict.reached.orders_cut);
+  EXPECT_FALSE(verdict.reached.candidates_cut);
+}
+
+// A thread that waits for what nobody writes, in every way that the others allow.
+TEST(LitmusVerdict, DeadEndsAreBounded) {
+  const std::string waits =
+      " ld.relaxed.gpu r0, x | ld.relaxed.gpu r0, y ;\n"
+      " L: bne r0, 9, L | st.relaxed.gpu x, 1 ;\n";
+  const Result<Program> program = parse(two_threads(waits, "exists (x == 9)"), "made");
+  ASSERT_TRUE(program) << program.error().what;
+  const Verdict ends = enumerate(*program);
+  EXPECT_GT(ends.reached.dead_ends, 0U);
+  EXPECT_FALSE(ends.bounded());
+  Bounds bounds;
+  bounds.candidates = ends.reached.dead_ends - 1;
+  EXPECT_TRUE(enumerate(*program, bounds).reached.candidates_cut);
+}
+
 TEST(LitmusVerdict, AnExecutionIsShown) {
   const Result<Program> program =
       parse(two_threads(store_buffering("fence.acq_rel.gpu"), both_zero), "made");
