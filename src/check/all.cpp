@@ -283,7 +283,7 @@ class All {
     json["status"] = status_;
     if (json_.is_open() && !(json_ << Json{{"summary", json}}.dump() << '\n').flush()) {
       fmt::print(stderr, "muster check: {} could not be written\n", command_.json);
-      return 1;
+      return status_ == 0 ? no_answer_status : status_;
     }
     return status_;
   }
@@ -304,12 +304,7 @@ class All {
 }  // namespace
 
 int run_all(const Command& command) {
-  try {
-    return All(command).run();
-  } catch (const std::system_error& error) {
-    fmt::print(stderr, "muster check: {}\n", error.what());
-    return 1;
-  }
+  return All(command).run();
 }
 
 }  // namespace muster::check

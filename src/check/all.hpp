@@ -5,7 +5,8 @@
 
 namespace muster::check {
 
-// The exit status: the worst of theirs. Throws Usage.
+// The exit status: the worst of theirs. Throws Usage, or std::system_error
+// where there are no processes.
 [[nodiscard]] int run_all(const Command& command);
 
 }  // namespace muster::check

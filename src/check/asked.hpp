@@ -16,6 +16,9 @@ struct Usage {
   std::string what;
 };
 
+// Where the checker has not come to say what it was asked. It must not read as "refuted".
+inline constexpr int no_answer_status = 4;
+
 // The exit status of a verdict, and of two: 1 outdoes 3 outdoes 0.
 [[nodiscard]] int status_of(Verdict verdict);
 [[nodiscard]] int worse(int a, int b);

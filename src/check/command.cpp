@@ -6,7 +6,10 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <fstream>
 
 #include "check/all.hpp"
@@ -28,7 +31,8 @@ constexpr const char* what_is_not_explored =
     "it), schedulers that never run a runnable thread. Variables outside\nthe fabric: where ranks, "
     "lanes and threads do something else when they run in the opposite order, there is no\n"
     "verdict. docs/checking.md says more.\n"
-    "Exit status: 0 certified or complete, 1 refuted, 2 usage, 3 bounded (no verdict).";
+    "Exit status: 0 certified or complete, 1 refuted, 2 usage, 3 bounded (no verdict), 4 the "
+    "output could not be written,\nor the checker itself failed.";
 
 constexpr double seconds_of_reruns = 20;  // for the smallest failure and what mends it
 
@@ -52,7 +56,7 @@ class Runner {
     for (const Entry* entry : chosen()) status = worse(status, one(*entry));
     if (html_.is_open()) html_ << page_of(page_);
     const bool written = is_written(json_, command_.json) && is_written(html_, command_.html);
-    return written ? status : 1;
+    return written || status != 0 ? status : no_answer_status;
   }
 
  private:
@@ -188,6 +192,33 @@ class Runner {
   std::pair<Profile, std::string> told_;  // the last counterexample
 };
 
+// A number that is one: "nan" is not less than 0 either.
+CLI::Validator some_seconds() {
+  const auto objection = [](std::string& text) -> std::string {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (!text.empty() && *end == '\0' && std::isfinite(value) && value >= 0) return {};
+    return fmt::format("'{}' must be a number of seconds, 0 or more", text);
+  };
+  return {objection, "SECONDS"};
+}
+
+int answer(const Command& command) {
+  try {
+    if (command.list) {
+      fmt::print("{}", list_of_checks(registry()));
+      return 0;
+    }
+    return command.all ? run_all(command) : Runner(command).all();
+  } catch (const Usage& usage) {
+    fmt::print(stderr, "muster check: {}\n", usage.what);
+    return 2;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "muster check: {}\n", error.what());
+    return no_answer_status;
+  }
+}
+
 }  // namespace
 
 void add_options(CLI::App& app, Command& command) {
@@ -202,7 +233,7 @@ void add_options(CLI::App& app, Command& command) {
   app.add_option("--timeout", command.timeout,
                  "of a check on all its profiles, in seconds of processor time (with --all 10); "
                  "above, the answer is bounded; 0: no limit")
-      ->check(CLI::NonNegativeNumber);
+      ->check(some_seconds());
   app.add_option("-n,--ranks", command.ranks, "number of ranks")->check(CLI::Range(1U, 256U));
   app.add_option("--calls", command.calls, "how often the protocol is used")
       ->check(CLI::Range(1U, 1'000'000U));
@@ -217,7 +248,7 @@ void add_options(CLI::App& app, Command& command) {
                  "at most so many; above, the answer is bounded");
   app.add_option("--seconds", command.seconds,
                  "of the search on each profile (60); above, the answer is bounded; 0: no limit")
-      ->check(CLI::NonNegativeNumber);
+      ->check(some_seconds());
   auto* replay = app.add_option("--replay", command.replay, "run one execution again and show it");
   app.add_option("--json", command.json, "write the reports to this file, one object a line");
   auto* html = app.add_option(
@@ -231,16 +262,10 @@ void add_options(CLI::App& app, Command& command) {
 }
 
 int run(const Command& command) {
-  try {
-    if (command.list) {
-      fmt::print("{}", list_of_checks(registry()));
-      return 0;
-    }
-    return command.all ? run_all(command) : Runner(command).all();
-  } catch (const Usage& usage) {
-    fmt::print(stderr, "muster check: {}\n", usage.what);
-    return 2;
-  }
+  const int status = answer(command);
+  if (status != 0 || (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)) return status;
+  fmt::print(stderr, "muster check: the output could not be written\n");
+  return no_answer_status;
 }
 
 }  // namespace muster::check

@@ -36,7 +36,8 @@ struct Command {
 
 void add_options(CLI::App& app, Command& command);
 
-// The exit status: 0 as asked, 1 refuted, 2 usage, 3 bounded.
+// The exit status: 0 as asked, 1 refuted, 2 usage, 3 bounded; 4 where all was well, but not all of
+// the output could be written, or the checker itself has failed (no memory, no process).
 [[nodiscard]] int run(const Command& command);
 
 }  // namespace muster::check

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int failed_status = 1;
 constexpr int usage_status = 2;
+constexpr int unwritten_status = 4;  // 1 would read as an answer: refuted, slower, disagrees
 
 // "muster bench barrier": the command as far as it was understood.
 std::string name_of_command(const CLI::App& app) {
@@ -76,7 +77,7 @@ int run(const std::vector<std::string>& words) {
   // What could not be written was not said.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0 || !std::cout.flush()) {
     fmt::print(stderr, "muster: the output could not be written\n");
-    return status == 0 ? failed_status : status;
+    return status == 0 ? unwritten_status : status;
   }
   return status;
 }
@@ -90,6 +91,6 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     // What was to be said could not be, perhaps because there is no stderr.
     std::fprintf(stderr, "muster: %s\n", error.what());
-    return muster::cli::failed_status;
+    return muster::cli::unwritten_status;
   }
 }

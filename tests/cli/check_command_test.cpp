@@ -131,8 +131,8 @@ TEST(CheckCommand, ALimitOrAnInterruptEndsInBounded) {
   EXPECT_EQ(count(interrupted.out(), ", interrupted"), 1) << interrupted.out();
 }
 
-// What is lost is never success, and no output is worth a crash.
-TEST(CheckCommand, OutputThatCannotBeWrittenIsAFailure) {
+// What is lost is never success, nor does it read as "refuted"; and no output is worth a crash.
+TEST(CheckCommand, OutputThatCannotBeWrittenIsAStatusOfItsOwn) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
   const std::string program = MUSTER_PROGRAM;
   for (const std::string& line :
@@ -140,7 +140,31 @@ TEST(CheckCommand, OutputThatCannotBeWrittenIsAFailure) {
         program + " check --list >/dev/full", program + " info >&- 2>&-",
         program + " check --list >/dev/full 2>/dev/full", program + " bogus 2>/dev/full"}) {
     Command command({"/bin/sh", "-c", line});
-    EXPECT_EQ(command.wait(), 1) << line << ": " << command.err();
+    EXPECT_EQ(command.wait(), 4) << line << ": " << command.err();
+  }
+  Command refuted({"/bin/sh", "-c", program + " check broken/notify_before_data >/dev/full"});
+  EXPECT_EQ(refuted.wait(), 1) << "what is refuted stays so: " << refuted.err();
+  Command help(muster({"check", "--help"}));
+  EXPECT_EQ(help.wait(), 0);
+  EXPECT_EQ(count(help.out(), "4 the output could not be written"), 1) << help.out();
+}
+
+// Of times those that are none.
+TEST(CheckCommand, TimesThatAreNone) {
+  for (const char* option : {"--timeout", "--seconds"})
+    for (const char* text : {"nan", "-nan", "inf", "infinity", "-1", "-0.5", "1e999", "", "10s"}) {
+      Command command(muster({"check", "epoch_barrier", std::string(option) + "=" + text}));
+      EXPECT_EQ(command.wait(), 2) << option << " " << text << ": " << command.out();
+      EXPECT_EQ(count(command.err(), option), 1) << command.err();
+    }
+}
+
+// As `muster run` and MUSTER_TIMEOUT have it.
+TEST(CheckCommand, TimesOfALaunchThatAreNone) {
+  for (const char* text : {"nan", "inf", "-1", "0", "1e999", "10s"}) {
+    Command command(muster({"run", "-n", "1", std::string("--timeout=") + text, "/bin/true"}));
+    EXPECT_EQ(command.wait(), 2) << text << ": " << command.err();
+    EXPECT_EQ(count(command.err(), "--timeout"), 1) << command.err();
   }
 }
 
