@@ -3,43 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <tuple>
 
+#include "base/call_words.hpp"
 #include "check/sites.hpp"
 
 namespace muster::check::engine {
 
-namespace {
-bool same(const CallSignature& a, const CallSignature& b) {
-  const auto others = [](const CallSignature& call) {
-    const TransferShape& m = call.shape;
-    return std::tuple(m.rows, m.cols, m.chunk_rows, m.chunk_cols, m.element, call.lanes);
-  };
-  return std::strcmp(a.name, b.name) == 0 && a.detail[0] == b.detail[0] &&
-         a.detail[1] == b.detail[1] && others(a) == others(b);
-}
-
-std::string text_of(const CallSignature& call) {
-  std::string text = call.name;
-  if (call.lanes != 0) text += fmt::format(" of {} lanes", call.lanes);
-  if (call.detail[0] != CallSignature::no_cell)
-    text += call.number == 0 ? fmt::format(" (cell {})", call.detail[0])
-                             : fmt::format(" (cell {}, its call {})", call.detail[0], call.number);
-  if (call.shape.rows != 0)
-    text += fmt::format(" of {} x {} elements of {} bytes", call.shape.rows, call.shape.cols,
-                        call.shape.element & 0xffffffffU);
-  return text;
-}
-}  // namespace
-
 std::optional<std::string> DescribedCalls::mismatch(std::uint32_t lane, std::uint32_t thread,
                                                     std::uint32_t number, const Call& call) {
   const Call& first = first_.try_emplace({lane, thread, number}, call).first->second;
-  if (same(first.signature, call.signature)) return std::nullopt;
+  if (agree(first.signature, call.signature)) return std::nullopt;
   return fmt::format("rank {} calls {} ({}), rank {} {} ({}), each as call {} on lane {}",
-                     first.rank, text_of(first.signature), short_place(first.where), call.rank,
-                     text_of(call.signature), short_place(call.where), number, lane);
+                     first.rank, to_string(first.signature), short_place(first.where), call.rank,
+                     to_string(call.signature), short_place(call.where), number, lane);
 }
 
 bool SetupCalls::come(std::uint32_t number, const std::string& what,

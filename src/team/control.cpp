@@ -148,7 +148,8 @@ Result<std::vector<std::uint64_t>> TeamControl::agree(const std::string& what, s
   // Nobody waits any more once the team has failed: a word written now could meet a slow rank that
   // still reads the one before the last. And what a closed team talked through is another's.
   if (const auto refused = refusal()) return local ? *local : *refused;
-  if (team_.process().verify) watch_.compare(CallSignature{what.c_str(), {0, set_up_call}});
+  if (team_.process().verify)
+    watch_.compare(CallSignature{what.c_str(), {CallSignature::no_cell, set_up_call}});
   MeetingPlace& place = team_.meeting_place();
   const std::uint32_t number = meetings_;
   step(team_.process().job_rank, "agree: announce");

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/call_words.hpp"
 #include "base/extents.hpp"
 #include "fabric/host/memory_info.hpp"
 #include "team/control.hpp"
@@ -66,8 +67,8 @@ Result<Team::Shape> Team::make_window(const std::int64_t* extents, std::size_t c
   const std::string title(name);
   const std::string what =
       fmt::format("window{} of {{{}}} {}", title.empty() ? "" : " \"" + title + "\"",
-                  fmt::join(all, ", "), host::name_of_element(element));
-  const Result<Extents> folded = fold_extents("window", all, host::bytes_of_element(element));
+                  fmt::join(all, ", "), name_of_element(element));
+  const Result<Extents> folded = fold_extents("window", all, bytes_of_element(element));
   std::optional<Error> local;
   if (!folded) {
     local = folded.error();
@@ -148,7 +149,7 @@ Result<Team::Shape> Team::register_memory(void* memory, int fd, std::int64_t pla
                                           const std::int64_t* extents, std::size_t count,
                                           std::uint64_t element) {
   const std::span<const std::int64_t> all(extents, count);
-  const std::uint64_t size_of_one = host::bytes_of_element(element);
+  const std::uint64_t size_of_one = bytes_of_element(element);
   const Result<Extents> folded = fold_extents("window_on", all, size_of_one);
   std::optional<Error> local;
   if (!folded) local = folded.error();
@@ -162,7 +163,7 @@ Result<Team::Shape> Team::register_memory(void* memory, int fd, std::int64_t pla
                                 size_of_one));
   }
   const std::string what =
-      fmt::format("window_on of {{{}}} {}", fmt::join(all, ", "), host::name_of_element(element));
+      fmt::format("window_on of {{{}}} {}", fmt::join(all, ", "), name_of_element(element));
   const host::Registration mine{memory, fd, static_cast<std::uint64_t>(place),
                                 folded ? folded->bytes : 0, element};
   const auto segment = control_->register_memory(mine, what, local);

@@ -144,7 +144,7 @@ TEST(Cost, CollectivesWithARootAreWhatTheirHeadersSay) {
 
 // As those without a V, and a round more, in which P-1 rows of 2 P + 4 counts are read.
 TEST(Cost, CountsAreARoundOfTheirOwn) {
-  for (std::uint64_t ranks = 2; ranks <= 5; ++ranks)
+  for (std::uint64_t ranks = 2; ranks <= 9; ++ranks)
     for (const char* name : {"all_to_all_v", "all_gather_v", "reduce_scatter_v"})
       EXPECT_EQ(
           card({name, "-n", std::to_string(ranks), "--bytes", "96"}),
@@ -154,19 +154,34 @@ TEST(Cost, CountsAreARoundOfTheirOwn) {
 
 // As many deposits to the own rank as waits, which take the credits back.
 TEST(Cost, CreditsAreTakenBack) {
-  EXPECT_EQ(card({"all_reduce/one_shot_credits", "-n", "5", "--bytes", "96"}),
-            expected(1, 4, 4, 4 * 96, 4));
+  for (std::uint64_t ranks = 2; ranks <= 9; ++ranks) {
+    const std::uint64_t peers = ranks - 1;
+    EXPECT_EQ(card({"all_reduce/one_shot_credits", "-n", std::to_string(ranks), "--bytes", "96"}),
+              expected(1, peers, peers, peers * 96, peers));
+    Command command(with({"cost", "--json"},
+                         {"broadcast_credits", "-n", std::to_string(ranks), "--bytes", "96"}));
+    ASSERT_EQ(command.wait(), 0) << command.err();
+    const json all = json::parse(command.out());
+    for (std::uint64_t rank = 0; rank < ranks; ++rank) {
+      const json& one = all.at("per_rank").at(rank);
+      const std::uint64_t partners = rank == 0 ? peers : 1;
+      EXPECT_EQ(one.at("notifies"), partners) << ranks << ' ' << rank;
+      EXPECT_EQ(one.at("notifies_to_itself"), partners) << ranks << ' ' << rank;
+      EXPECT_EQ(one.at("waits"), partners) << ranks << ' ' << rank;
+    }
+  }
 }
 
-// A message each way, an answer for each, and 8 bytes for the length.
+// A message each way, an answer for each, and 16 bytes for the count and the lanes.
 TEST(Cost, SendAndReceiveAreTwoNotifiesAndTwoWaits) {
-  for (const char* ranks : {"2", "5"}) {
-    Command command(with({"cost", "--json"}, {"send_receive", "-n", ranks, "--bytes", "96"}));
+  for (std::uint64_t ranks = 2; ranks <= 9; ++ranks) {
+    Command command(
+        with({"cost", "--json"}, {"send_receive", "-n", std::to_string(ranks), "--bytes", "96"}));
     ASSERT_EQ(command.wait(), 0) << command.err();
     for (const json& one : json::parse(command.out()).at("per_rank")) {
       EXPECT_EQ(one.at("notifies"), 2);
       EXPECT_EQ(one.at("waits"), 2);
-      EXPECT_EQ(one.at("bytes"), 96 + 8);
+      EXPECT_EQ(one.at("bytes"), 96 + 16);
     }
   }
 }

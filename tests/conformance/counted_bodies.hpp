@@ -49,172 +49,210 @@ class Layout {
   std::int64_t size_ = 0;
 };
 
-// What was expected in parts, and what no call gives around them.
-template <class T, class Expected>
-[[nodiscard]] bool holds_parts(const std::vector<T>& to, const Layout& rooms,
-                               const std::vector<std::int64_t>& counts, Expected&& expected) {
-  std::vector<T> right = poisoned<T>(static_cast<std::int64_t>(to.size()));
-  rooms.each([&](std::uint32_t rank, std::int64_t i, std::int64_t at) {
-    if (i < counts[rank]) right[static_cast<std::size_t>(at)] = expected(rank, i);
-  });
-  return to == right;
-}
+// Who has a part for each rank, and who gets one of each: a gather has one part, for all, and a
+// reduction gets one, of all.
+enum class Shape { exchange, gather, reduction };
 
-template <class Team, class T>
-Result<void> all_to_all_v_parts(Team& team) {
-  const AllToAllV<T, collective_tile> exchange(team, {.chunk = collective_chunk});
+// The three of them, called alike: run(fabric, to, rooms, received, from, parts).
+template <class T>
+struct Exchange {
+  static constexpr Shape shape = Shape::exchange;
+  using Op = Sum;
+  AllToAllV<T, collective_tile> object;
+
+  template <class F>
+  WaitStatus run(F& fabric, MemoryRef<T> to, Parts rooms, MemoryRef<std::int64_t> received,
+                 MemoryRef<T> from, Parts parts) const {
+    return object.run(fabric, to, rooms, received, from, parts);
+  }
+};
+template <class T>
+struct Gathering {
+  static constexpr Shape shape = Shape::gather;
+  using Op = Sum;
+  AllGatherV<T, collective_tile> object;
+
+  template <class F>
+  WaitStatus run(F& fabric, MemoryRef<T> to, Parts rooms, MemoryRef<std::int64_t> received,
+                 MemoryRef<T> from, Parts parts) const {
+    return object.run(fabric, to, rooms, received, from, parts.counts.data[0]);
+  }
+};
+template <class T, class Operator>
+struct Reduction {
+  static constexpr Shape shape = Shape::reduction;
+  using Op = Operator;
+  ReduceScatterV<T, collective_tile> object;
+
+  template <class F>
+  WaitStatus run(F& fabric, MemoryRef<T> to, Parts /*rooms*/, MemoryRef<std::int64_t> /*received*/,
+                 MemoryRef<T> from, Parts parts) const {
+    return object.run(fabric, to, from, parts, Op{});
+  }
+};
+
+template <class Team, class T, class Collective>
+Result<void> counted_parts(Team& team) {
+  constexpr Shape shape = Collective::shape;
+  using Op = typename Collective::Op;
+  const Collective collective{decltype(Collective::object)(team, {.chunk = collective_chunk})};
   const std::uint32_t own = team.rank().value;
   const std::uint32_t ranks = team.size();
   Checks checks;
   each_size([&](std::uint32_t lanes, std::int64_t most, std::uint32_t call) {
-    const Layout sent(ranks, 1, [&](std::uint32_t to) { return ragged(own, to, call, most); });
-    const Layout rooms(ranks, 2, [&](std::uint32_t) { return most; });
+    const auto count = [&](std::uint32_t source, std::uint32_t target) {
+      return ragged(shape == Shape::reduction ? 0 : source, shape == Shape::gather ? 0 : target,
+                    call, most);
+    };
+    const auto first = [](std::uint32_t to) {
+      return Collective::shape == Shape::gather ? 0 : 1000 * std::int64_t{to};
+    };
+    // Places differ from rank to rank.
+    const Layout sent(shape == Shape::gather ? 1 : ranks, shape == Shape::gather ? 0 : 1 + own % 3,
+                      [&](std::uint32_t to) { return count(own, to); });
+    const Layout rooms(shape == Shape::reduction ? 1 : ranks, shape == Shape::reduction ? 0 : 2,
+                       [&](std::uint32_t) { return most; });
     std::vector<T> from = poisoned<T>(sent.size());
     sent.each([&](std::uint32_t to, std::int64_t i, std::int64_t at) {
-      from[static_cast<std::size_t>(at)] = element_of<T, Sum>(own * 64 + to, call, i);
+      from[static_cast<std::size_t>(at)] = element_of<T, Op>(own, call, first(to) + i);
     });
-    std::vector<T> to = poisoned<T>(rooms.size());
+    std::vector<T> to = poisoned<T>(rooms.size() + 1);
     std::vector<std::int64_t> received(ranks, -1);
     checks.ok(delayed(team, lanes,
                       [&](auto& fabric) {
-                        return exchange.run(fabric, memory_of(to), rooms.parts(),
-                                            memory_of(received), memory_of(from), sent.parts());
+                        return collective.run(fabric, memory_of(to), rooms.parts(),
+                                              memory_of(received), memory_of(from), sent.parts());
                       }),
               "the call");
-    for (std::uint32_t rank = 0; rank < ranks; ++rank)
-      checks.equal(received[rank], ragged(rank, own, call, most), "what a rank has sent");
-    checks.holds(holds_parts(to, rooms, received,
-                             [&](std::uint32_t rank, std::int64_t i) {
-                               return element_of<T, Sum>(rank * 64 + own, call, i);
-                             }),
-                 "the parts, and nothing beside them");
-  });
-  return checks.done();
-}
-
-template <class Team, class T>
-Result<void> all_gather_v_parts(Team& team) {
-  const AllGatherV<T, collective_tile> gather(team, {.chunk = collective_chunk});
-  const std::uint32_t own = team.rank().value;
-  const std::uint32_t ranks = team.size();
-  Checks checks;
-  each_size([&](std::uint32_t lanes, std::int64_t most, std::uint32_t call) {
-    const Layout rooms(ranks, 1, [&](std::uint32_t) { return most; });
-    const std::int64_t count = ragged(own, 0, call, most);
-    std::vector<T> from = input_of<T, Sum>(own, call, count);
-    std::vector<T> to = poisoned<T>(rooms.size());
-    std::vector<std::int64_t> received(ranks, -1);
-    checks.ok(delayed(team, lanes,
-                      [&](auto& fabric) {
-                        return gather.run(fabric, memory_of(to), rooms.parts(), memory_of(received),
-                                          memory_of(from), count);
-                      }),
-              "the call");
-    for (std::uint32_t rank = 0; rank < ranks; ++rank)
-      checks.equal(received[rank], ragged(rank, 0, call, most), "what a rank has");
-    checks.holds(holds_parts(to, rooms, received,
-                             [&](std::uint32_t rank, std::int64_t i) {
-                               return element_of<T, Sum>(rank, call, i);
-                             }),
-                 "the parts, and nothing beside them");
-  });
-  return checks.done();
-}
-
-template <class Team, class T, class Op>
-Result<void> reduce_scatter_v_parts(Team& team) {
-  const ReduceScatterV<T, collective_tile> sums(team, {.chunk = collective_chunk});
-  const std::uint32_t own = team.rank().value;
-  const std::uint32_t ranks = team.size();
-  Checks checks;
-  each_size([&](std::uint32_t lanes, std::int64_t most, std::uint32_t call) {
-    // Places differ from rank to rank, counts do not.
-    const Layout parts(ranks, own % 3, [&](std::uint32_t to) { return ragged(0, to, call, most); });
-    std::vector<T> from = poisoned<T>(parts.size());
-    parts.each([&](std::uint32_t to, std::int64_t i, std::int64_t at) {
-      from[static_cast<std::size_t>(at)] = element_of<T, Op>(own, call, 1000 * to + i);
+    for (std::uint32_t rank = 0; rank < ranks && shape != Shape::reduction; ++rank)
+      checks.equal(received[rank], count(rank, own), "what a rank has sent");
+    std::vector<bool> is_part(to.size());
+    rooms.each([&](std::uint32_t rank, std::int64_t i, std::int64_t at) {
+      if (i >= count(rank, own)) return;
+      const auto place = static_cast<std::size_t>(at);
+      is_part[place] = true;
+      if constexpr (shape == Shape::reduction)
+        checks.holds(is_result<T, Op>(to[place], ranks, call, first(own) + i), "a result");
+      else
+        checks.holds(to[place] == element_of<T, Op>(rank, call, first(own) + i), "an element");
     });
-    std::vector<T> to = poisoned<T>(most + 1);
-    checks.ok(delayed(team, lanes,
-                      [&](auto& fabric) {
-                        return sums.run(fabric, memory_of(to), memory_of(from), parts.parts(),
-                                        Op{});
-                      }),
-              "the call");
-    const std::int64_t count = ragged(0, own, call, most);
-    for (std::int64_t i = 0; i <= most; ++i) {
-      const T seen = to[static_cast<std::size_t>(i)];
-      checks.holds(
-          i < count ? is_result<T, Op>(seen, ranks, call, 1000 * own + i) : seen == convert<T>(77),
-          "an element of the part, or behind it");
-    }
+    for (std::size_t at = 0; at < to.size(); ++at)
+      checks.holds(is_part[at] || to[at] == convert<T>(77), "what lies beside the parts");
   });
   return checks.done();
 }
 
 // One rank is wrong: all are told the same, nothing moves, and the next call is as good as any.
-template <class Team>
-Result<void> counts_are_refused_alike(Team& team) {
+template <class Team, class Collective>
+class RefusedAlike {
+ public:
   using Kind = CountFault::Kind;
-  const AllToAllV<float, collective_tile> exchange(team, {.chunk = collective_chunk});
-  const std::uint32_t ranks = team.size();
-  const Rank wrong{ranks - 1};
-  Checks checks;
-  const auto call = [&](Kind kind, std::int64_t count, std::int64_t capacity, auto&& spoil) {
+  using End = CountFault::End;
+  static constexpr Shape shape = Collective::shape;
+
+  explicit RefusedAlike(Team& team)
+      : team_(team), collective_{decltype(Collective::object)(team, {.chunk = collective_chunk})} {}
+
+  Result<void> done() {
+    const std::int64_t held = 4 * std::int64_t{team_.size()} + 3;
+    const std::int64_t kept = 5 * std::int64_t{team_.size()};
+    nothing_wrong();
+    if constexpr (shape != Shape::gather) {
+      call({Kind::count, wrong_, {}, -1, held, End::from},
+           [](auto& sent, auto&) { sent.count(0) = -1; });
+      call({Kind::count, wrong_, {}, held + 1, held, End::from},
+           [&](auto& sent, auto&) { sent.count(0) = held + 1; });
+      for (const std::int64_t place : {std::int64_t{-1}, INT64_MIN, held + 1, INT64_MAX})
+        call({Kind::place, wrong_, {}, place, held, End::from},
+             [&](auto& sent, auto&) { sent.place(0) = place; });
+    }
+    nothing_wrong();
+    if constexpr (shape != Shape::reduction) {
+      for (const std::int64_t place : {std::int64_t{-1}, INT64_MIN, kept + 1, INT64_MAX})
+        call({Kind::place, wrong_, {}, place, kept, End::to},
+             [&](auto&, auto& rooms) { rooms.place(0) = place; });
+      call({Kind::count, wrong_, {}, -2, kept, End::to},
+           [](auto&, auto& rooms) { rooms.count(0) = -2; });
+    } else if (team_.size() > 1) {
+      call({Kind::differs, wrong_, {}, 3, 4, End::from},
+           [](auto& sent, auto&) { sent.count(0) = 3; });
+    }
+    if constexpr (shape == Shape::exchange)
+      call({Kind::beyond, wrong_, {}, 6, 5, End::from},
+           [](auto& sent, auto&) { sent.count(0) = 6; });
+    nothing_wrong();
+    return checks_.done();
+  }
+
+ private:
+  void nothing_wrong() {
+    call({}, [](auto&, auto&) {});
+  }
+
+  template <class Spoil>
+  void call(CountFault right, Spoil&& spoil) {
+    const std::uint32_t ranks = team_.size();
     Layout sent(ranks, 0, [](std::uint32_t) { return 4; });
     Layout rooms(ranks, 0, [](std::uint32_t) { return 5; });
     std::vector<float> from(static_cast<std::size_t>(sent.size() + 3), 1);
     std::vector<float> to = poisoned<float>(rooms.size());
-    if (team.rank() == wrong) spoil(sent, rooms);
+    if (team_.rank() == wrong_) spoil(sent, rooms);
     for (const std::uint32_t lanes : {1U, 2U}) {
       std::vector<CountFault> told(lanes);
       std::vector<WaitStatus> ended(lanes);
-      (void)team.lanes(lanes, [&](auto& fabric) {
+      (void)team_.lanes(lanes, [&](auto& fabric) {
         const std::uint32_t lane = fabric.lane().value;
-        ended[lane] = exchange.run(fabric, memory_of(to), rooms.parts(), nothing<std::int64_t>(),
-                                   memory_of(from), sent.parts());
-        told[lane] = exchange.fault(fabric);
+        ended[lane] = collective_.run(fabric, memory_of(to), rooms.parts(), nothing<std::int64_t>(),
+                                      memory_of(from), sent.parts());
+        told[lane] = collective_.object.fault(fabric);
       });
-      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-        checks.equal(ended[lane], kind == Kind::none ? WaitStatus::ok : WaitStatus::invalid,
-                     "how a lane has ended");
-        checks.equal(told[lane].kind, kind, "what is wrong");
-        if (kind == Kind::none) continue;
-        checks.equal(told[lane].rank, wrong, "whose it is");
-        checks.equal(told[lane].peer, Rank{0}, "about whom");
-        checks.equal(told[lane].count, count, "the count");
-        checks.equal(told[lane].capacity, capacity, "the capacity");
-        for (const float one : to) checks.equal(one, 77.0F, "what must not have been written");
-      }
+      for (std::uint32_t lane = 0; lane < lanes; ++lane) judge(right, ended[lane], told[lane], to);
     }
-  };
-  const auto nothing_wrong = [&] { call(Kind::none, 0, 0, [](Layout&, Layout&) {}); };
-  const std::int64_t held = 4 * std::int64_t{ranks} + 3;
-  nothing_wrong();
-  call(Kind::count, -1, held, [](Layout& sent, Layout&) { sent.count(0) = -1; });
-  call(Kind::count, held + 1, held, [&](Layout& sent, Layout&) { sent.count(0) = held + 1; });
-  call(Kind::count, 4, 0, [&](Layout& sent, Layout&) { sent.place(0) = -1; });
-  nothing_wrong();
-  call(Kind::room, 5, 0, [](Layout&, Layout& rooms) { rooms.place(0) = 1000; });
-  call(Kind::room, -2, 5 * std::int64_t{ranks},
-       [](Layout&, Layout& rooms) { rooms.count(0) = -2; });
-  call(Kind::beyond, 6, 5, [](Layout& sent, Layout&) { sent.count(0) = 6; });
-  nothing_wrong();
-  return checks.done();
+  }
+
+  void judge(const CountFault& right, WaitStatus ended, const CountFault& told,
+             const std::vector<float>& to) {
+    const bool is_fine = right.kind == Kind::none;
+    checks_.equal(ended, is_fine ? WaitStatus::ok : WaitStatus::invalid, "how a lane has ended");
+    checks_.equal(told.kind, right.kind, "what is wrong");
+    if (is_fine) return;
+    checks_.equal(told.rank, right.rank, "whose it is");
+    checks_.equal(told.peer, right.peer, "about whom");
+    checks_.equal(told.count, right.count, "the count, or the place");
+    checks_.equal(told.capacity, right.capacity, "the capacity");
+    checks_.equal(told.end, right.end, "the end");
+    for (const float one : to) checks_.equal(one, 77.0F, "what must not have been written");
+  }
+
+  Team& team_;
+  Collective collective_;
+  Rank wrong_{team_.size() - 1};
+  Checks checks_;
+};
+
+template <class Team, class Collective>
+Result<void> counts_are_refused_alike(Team& team) {
+  return RefusedAlike<Team, Collective>(team).done();
 }
 
 template <class Team>
 std::vector<Case<Team>> counted_cases() {
   return {
-      {"AllToAllVFloat", all_to_all_v_parts<Team, float>, Sizes::all},
-      {"AllToAllVInt8", all_to_all_v_parts<Team, std::int8_t>, Sizes::few},
-      {"AllToAllVDouble", all_to_all_v_parts<Team, double>, Sizes::few},
-      {"AllGatherVFloat", all_gather_v_parts<Team, float>, Sizes::all},
-      {"AllGatherVUint16", all_gather_v_parts<Team, std::uint16_t>, Sizes::few},
-      {"ReduceScatterVFloat", reduce_scatter_v_parts<Team, float, Sum>, Sizes::all},
-      {"ReduceScatterVBfloat16", reduce_scatter_v_parts<Team, bfloat16, Sum>, Sizes::few},
-      {"ReduceScatterVInt64Max", reduce_scatter_v_parts<Team, std::int64_t, Max>, Sizes::few},
-      {"CountsAreRefusedAlike", counts_are_refused_alike<Team>, Sizes::all},
+      {"AllToAllVFloat", counted_parts<Team, float, Exchange<float>>, Sizes::all},
+      {"AllToAllVInt8", counted_parts<Team, std::int8_t, Exchange<std::int8_t>>, Sizes::few},
+      {"AllToAllVDouble", counted_parts<Team, double, Exchange<double>>, Sizes::few},
+      {"AllGatherVFloat", counted_parts<Team, float, Gathering<float>>, Sizes::all},
+      {"AllGatherVUint16", counted_parts<Team, std::uint16_t, Gathering<std::uint16_t>>,
+       Sizes::few},
+      {"ReduceScatterVFloat", counted_parts<Team, float, Reduction<float, Sum>>, Sizes::all},
+      {"ReduceScatterVBfloat16", counted_parts<Team, bfloat16, Reduction<bfloat16, Sum>>,
+       Sizes::few},
+      {"ReduceScatterVInt64Max", counted_parts<Team, std::int64_t, Reduction<std::int64_t, Max>>,
+       Sizes::few},
+      {"AllToAllVRefusesAlike", counts_are_refused_alike<Team, Exchange<float>>, Sizes::all},
+      {"AllGatherVRefusesAlike", counts_are_refused_alike<Team, Gathering<float>>, Sizes::few},
+      {"ReduceScatterVRefusesAlike", counts_are_refused_alike<Team, Reduction<float, Sum>>,
+       Sizes::few},
   };
 }
 

@@ -2,12 +2,16 @@
 // has arrived, and each row divided by the root of the mean of its squares, before it is stored.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
+#include <mutex>
+#include <type_traits>
 #include <vector>
 
-#include "conformance/collective_bodies.hpp"
+#include "conformance/rooted_bodies.hpp"
 
 namespace muster::conformance {
 
@@ -145,6 +149,109 @@ Result<void> hooks_on_windows(Team& team) {
   refused(-3, 64, "grain is -3; it must be from 0 to the tile's 16 elements and the chunk's 64");
   refused(17, 64, "grain is 17; it must be from 0 to the tile's 16");
   refused(9, 8, "the chunk's 8");
+  const auto refused_parts = [&](auto make, const char* says) {
+    try {
+      make();
+      checks.holds(false, says);
+    } catch (const Failure& failure) {
+      checks.mentions(failure.error().what, says, "the error");
+    }
+  };
+  refused_parts([&] { (void)AllGather<float, collective_tile>(team, {.chunk = 8, .grain = 9}); },
+                "grain is 9; it must be from 0 to the tile's 16 elements and the chunk's 8");
+  refused_parts([&] { (void)ReduceScatter<float, collective_tile>(team, {.grain = -1}); },
+                "grain is -1; it must be from 0 to the tile's 16");
+  return checks.done();
+}
+
+// Of each element, where it was seen: what a hook gets is a whole row, at its place, and each once.
+class Places {
+ public:
+  Places(std::int64_t count, std::int64_t width) : width_(width), seen_(places(count)) {}
+  void see(Box box) {
+    is_right_ = is_right_ && box.row == 0 && box.rows == 1 && box.col % width_ == 0 &&
+                (box.cols % width_ == 0 || box.col + box.cols == std::ssize(seen_));
+    for (std::int64_t i = 0; i < box.cols; ++i) ++seen_[places(box.col + i)];
+  }
+  [[nodiscard]] bool each_once() const {
+    return is_right_ && std::all_of(seen_.begin(), seen_.end(), [](int one) { return one == 1; });
+  }
+
+ private:
+  static std::size_t places(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+  std::int64_t width_;
+  std::vector<int> seen_;
+  bool is_right_ = true;
+};
+
+// What is sent is doubled, by its place; 1 is added to what arrives, by its place.
+template <class Team, std::int64_t width, bool reduces>
+Result<void> parts_by_rows(Team& team) {
+  using Collective = std::conditional_t<reduces, ReduceScatter<std::int32_t, collective_tile>,
+                                        AllGather<std::int32_t, collective_tile>>;
+  const Collective collective(team, {.chunk = collective_chunk, .grain = width});
+  const std::uint32_t rank = team.rank().value;
+  const std::uint32_t ranks = team.size();
+  Checks checks;
+  const auto element = [](std::uint32_t owner, std::uint32_t call, std::int64_t index) {
+    return static_cast<std::int32_t>(100'000 * (call + 1) + 1000 * owner + index);
+  };
+  std::uint32_t call = 0;
+  for (const std::uint32_t lanes : {1U, 2U, 4U})
+    for (const std::int64_t rows : {0, 1, 3, 41}) {
+      const std::int64_t count = rows * width;
+      const std::int64_t from_count = reduces ? count * ranks : count;
+      const std::int64_t to_count = reduces ? count : count * ranks;
+      std::vector<std::int32_t> from(static_cast<std::size_t>(from_count));
+      for (std::int64_t i = 0; i < from_count; ++i)
+        from[static_cast<std::size_t>(i)] = element(rank, call, i);
+      std::vector<std::int32_t> to = poisoned<std::int32_t>(to_count);
+      Places sent(from_count, width);
+      Places kept(to_count, width);
+      // Lanes touch elements of their own; threads of one lane those that they hold.
+      std::mutex one_at_a_time;
+      checks.ok(delayed(team, lanes,
+                        [&](auto& fabric) {
+                          const auto with = [&](Places& places, auto&& change) {
+                            return [&, change](auto& tile, Box box) {
+                              if (fabric.thread() == 0) {
+                                const std::lock_guard lock(one_at_a_time);
+                                places.see(box);
+                              }
+                              tile.each([&](std::int64_t, std::int64_t col, std::int32_t& one) {
+                                if (col < box.cols) one = change(one, box.col + col);
+                              });
+                            };
+                          };
+                          const auto before = with(sent, [](std::int32_t one, std::int64_t at) {
+                            return 2 * one + static_cast<std::int32_t>(at % 7);
+                          });
+                          const auto after = with(kept, [](std::int32_t one, std::int64_t at) {
+                            return one + static_cast<std::int32_t>(at);
+                          });
+                          return collective.run(fabric, memory_of(to), memory_of(from), count,
+                                                before, after);
+                        }),
+                "the call");
+      const auto right = [&](std::int64_t at) {
+        const auto doubled = [&](std::uint32_t owner, std::int64_t index) {
+          return 2 * element(owner, call, index) + static_cast<std::int32_t>(index % 7);
+        };
+        std::int32_t sum = 0;
+        if (reduces)
+          for (std::uint32_t owner = 0; owner < ranks; ++owner)
+            sum += doubled(owner, rank * count + at);
+        else
+          sum = doubled(static_cast<std::uint32_t>(at / count), at % count);
+        return sum + static_cast<std::int32_t>(at);
+      };
+      for (std::int64_t at = 0; at < to_count; ++at)
+        checks.equal(to[static_cast<std::size_t>(at)], right(at), "an element");
+      checks.holds(sent.each_once(), "what is sent is seen once, row by row");
+      checks.holds(kept.each_once(), "what is kept is seen once, row by row");
+      ++call;
+    }
   return checks.done();
 }
 
@@ -158,6 +265,10 @@ std::vector<Case<Team>> hook_cases() {
       {"NormOfShortRows", norms_by_rows<Team, two_phase, 5>, Sizes::few},
       {"NormOfShortRowsOneShot", norms_by_rows<Team, one_shot, 5>, Sizes::few},
       {"NormOfShortRowsRing", norms_by_rows<Team, ring, 5>, Sizes::few},
+      {"GatheredRows", parts_by_rows<Team, 16, false>, Sizes::all},
+      {"GatheredShortRows", parts_by_rows<Team, 5, false>, Sizes::few},
+      {"ReducedRows", parts_by_rows<Team, 16, true>, Sizes::all},
+      {"ReducedShortRows", parts_by_rows<Team, 5, true>, Sizes::few},
       {"HooksOnWindows", hooks_on_windows<Team>, Sizes::few},
   };
 }

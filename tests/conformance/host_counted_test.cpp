@@ -69,6 +69,13 @@ Result<void> counted_one_line_refuses(Team& team) {
       ErrorCode::invalid_argument, "negative", who + ", peer 0", "the count is -1",
       std::to_string(100 * ranks));
   if (is_last) sent.count(0) = 3;
+  if (is_last) sent.place(0) = -1;
+  checks.refused(
+      all_to_all_v(team, std::span(to), spans(rooms, ranks), {}, from, spans(sent, ranks)),
+      ErrorCode::invalid_argument, "a negative place", who + ", peer 0",
+      "the part of `from` begins at place -1",
+      "from 0 to its length, " + std::to_string(100 * ranks));
+  if (is_last) sent.place(0) = 0;
   checks.refused(all_to_all_v(team, std::span(to), spans(rooms, is_last ? ranks - 1 : ranks), {},
                               from, spans(sent, ranks)),
                  ErrorCode::invalid_argument, "too few rooms",

@@ -1,9 +1,7 @@
 // Ranks that make different calls in one place get an error that names both sides, soon, and not a
 // hang: packets and transfers. (Barriers and set-up calls: host_team_test, bad_input_test.)
-#include <gtest/gtest.h>
+#include "conformance/mismatch.hpp"
 
-#include <cstdlib>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,58 +9,14 @@
 #include "muster/muster.hpp"
 #include "muster/packet.hpp"
 #include "muster/transfer.hpp"
-#include "support/board.hpp"
-#include "support/checks.hpp"
 
 namespace muster {
 namespace {
 
-using testing::Board;
-using testing::Checks;
-using Words = std::vector<std::string>;
-using Body = std::function<Result<void>(Team&)>;
+using testing::Body;
+using testing::Mismatch;
 
-class Mismatch : public ::testing::TestWithParam<RunAs> {
- protected:
-  void SetUp() override { setenv("MUSTER_VERIFY", "1", 1); }
-  void TearDown() override { unsetenv("MUSTER_VERIFY"); }
-
-  // What each rank's body returned, in words; empty where all was well.
-  std::vector<std::string> outcomes(
-      std::uint32_t ranks, const Body& body,
-      std::chrono::milliseconds timeout = std::chrono::seconds(20)) const {
-    const Board board;
-    const RunOptions options{.ranks = ranks, .as = GetParam(), .timeout = timeout};
-    (void)run(options, [&](Team& team) {
-      Result<void> ended;
-      try {
-        ended = body(team);
-      } catch (const Failure& failure) {
-        ended = failure.error();
-      }
-      board[team.rank().value].report(ended);
-    });
-    std::vector<std::string> texts;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      EXPECT_TRUE(board[rank].reported) << "rank " << rank << " did not end";
-      texts.emplace_back(board[rank].failed ? board[rank].text.data() : "");
-    }
-    return texts;
-  }
-
-  void expect_named(std::uint32_t ranks, const Body& body, const Words& words) const {
-    for (const std::string& text : outcomes(ranks, body))
-      for (const std::string& word : words)
-        EXPECT_NE(text.find(word), std::string::npos) << word << " is not in: " << text;
-  }
-  void expect_accepted(std::uint32_t ranks, const Body& body) const {
-    for (const std::string& text : outcomes(ranks, body)) EXPECT_EQ(text, "");
-  }
-};
-
-INSTANTIATE_TEST_SUITE_P(As, Mismatch, ::testing::Values(threads, processes), [](const auto& one) {
-  return one.param == threads ? "threads" : "processes";
-});
+INSTANTIATE_TEST_SUITE_P(As, Mismatch, ::testing::Values(threads, processes), testing::name_of_way);
 
 template <class F, class T, std::int64_t R, std::int64_t C>
 WaitStatus exchange_once(F& fabric, const PacketExchange<T, R, C>& exchange) {
@@ -180,7 +134,7 @@ TEST_P(Mismatch, GathersToOtherRoots) {
                  return team.lane(
                      [&](auto& fabric) { return gather.run(fabric, to, from, 3, fabric.rank()); });
                },
-               {"rank 0", "rank 1", "called Gather of 1 x 3 float32 (cell ", ", 1)"});
+               {"rank 0", "rank 1", "called Gather of 1 x 3 float32 (cell ", ", root 1)"});
 }
 
 // A barrier of all lanes, of which one rank runs another number: each way round.

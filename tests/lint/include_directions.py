@@ -55,7 +55,7 @@ ALLOWED = {
     "fabric-ucx": CONCEPT,
     "fabric-model": CONCEPT + ["check"],
     "check": CONCEPT + ["fabric-model"],
-    "base": ["types", "result"],
+    "base": CONCEPT,
     "launch": ["types", "result", "base"],
     "source-host": CONCEPT + ["fabric-host", "base"],
     "source-gpu": CONCEPT + ["fabric-gpu", "base"],

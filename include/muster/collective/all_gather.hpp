@@ -18,6 +18,13 @@ namespace muster {
 // read as one run of elements. `from` may be the own part of `to`, count elements
 // from rank() * count on; else they do not overlap.
 //
+// The caller's own arithmetic costs no second pass over memory, as in AllReduce: before(tile, box)
+// is called on what this rank is about to send, box being its place in `from` (in one row), and
+// after(tile, box) on what it is about to store, box being its place in `to`: each element once, by
+// all threads of the lane whose share it is. With `.grain` the length of a row, a tile holds whole
+// rows of one rank's part. (The last may be shorter.) They may read and write what else the lane
+// has, and converge; not communicate.
+//
 // Plain bytes: copy it into bodies and kernels. It owns its memory; calls of one object may follow
 // each other at once. Lanes share the elements. After a call that was not `ok`, `to` holds
 // anything, and the next call returns `refused`.
@@ -26,47 +33,66 @@ class AllGather {
  public:
   AllGather() = default;
   template <SetUp Team>
-  explicit AllGather(Team& team, CollectiveOptions options = {})
-      : stage_(team, detail::chunk_of<T>(options.chunk)) {}
+  explicit AllGather(Team& team, RowOptions options = {})
+      : grain_(options.grain, detail::chunk_of<T>(options.chunk)),
+        stage_(team, detail::chunk_of<T>(options.chunk)) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0.
   template <Fabric F, TransferEnd To, TransferEnd From>
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count) const {
+    return run(fabric, to, from, count, detail::NoHook{}, detail::NoHook{});
+  }
+
+  // The same with hooks.
+  template <Fabric F, TransferEnd To, TransferEnd From, class Before, class After>
+  MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Before before,
+                           After after) const {
     const OneCall call(fabric);
     fabric.converge();  // other threads of the lane may have written what this one reads
     const std::int64_t all = detail::of_all_ranks(count, fabric.size());
-    if (all < 0 || !detail::holds_call(to, all, from, count, fabric.rank().value * count))
-      return WaitStatus::invalid;
-    detail::describe_collective<T>(fabric, "AllGather", stage_.rows(), 0, count);
-    const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
-    return detail::with_tile<T, C>(mine.count, [&](auto width) {
-      return gather<width()>(fabric, detail::as_run(to), detail::as_run(from), count, mine);
+    const bool is_valid =
+        all >= 0 && detail::holds_call(to, all, from, count, fabric.rank().value * count);
+    detail::describe_collective<T>(fabric, "AllGather", stage_.rows(), detail::no_operator, count,
+                                   is_valid);
+    if (!is_valid) return WaitStatus::invalid;
+    const Share mine = grain_.share(count, fabric.lane().value, fabric.lanes());
+    return detail::with_tile_for<T, C, detail::hooked<Before, After>>(mine.count, [&](auto width) {
+      return gather<width()>(fabric, detail::as_run(to), detail::as_run(from), count, mine, before,
+                             after);
     });
   }
 
  private:
-  template <std::int64_t width, class F, class To, class From>
-  MUSTER_FN WaitStatus gather(F& fabric, To to, From from, std::int64_t count, Share mine) const {
+  template <std::int64_t width, class F, class To, class From, class Before, class After>
+  MUSTER_FN WaitStatus gather(F& fabric, To to, From from, std::int64_t count, Share mine,
+                              Before before, After after) const {
     auto tile = fabric.template tile<T, 1, width>();
     auto rounds = stage_.rounds(fabric);
-    detail::each_piece(mine.count, stage_.elements(), [&](std::int64_t first, std::int64_t piece) {
+    const std::int64_t in_a_tile = grain_.whole(width);
+    const std::int64_t most = grain_.whole(stage_.elements());
+    detail::each_piece(mine.count, most, [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      detail::each_tile<width>(piece, [&](std::int64_t at, std::int64_t length) {
-        fabric.load(tile, from, detail::run_box(start + at, length));
+      detail::each_part(piece, in_a_tile, [&](std::int64_t at, std::int64_t length) {
+        const Box box = detail::run_box(start + at, length);
+        fabric.load(tile, from, box);
+        before(tile, box);
         rounds.write(tile, at, length);
-        fabric.store(tile, to, detail::run_box(fabric.rank().value * count + start + at, length));
+        const Box own = detail::run_box(fabric.rank().value * count + start + at, length);
+        after(tile, own);
+        fabric.store(tile, to, own);
       });
       if (rounds.meet() != WaitStatus::ok) return false;
       for (std::uint32_t step = 1; step < fabric.size(); ++step) {
         const Rank owner = right_of(fabric, step);
         detail::collect<width>(fabric, rounds, tile, owner, 0, to, owner.value * count + start,
-                               piece);
+                               piece, after, in_a_tile);
       }
       return true;
     });
     return rounds.end();
   }
 
+  detail::Grain<T, C> grain_;
   Stage<T> stage_;
 };
 

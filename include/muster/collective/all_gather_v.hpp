@@ -4,8 +4,7 @@
 #include <cstdint>
 
 #include "muster/collective/call.hpp"
-#include "muster/collective/counts.hpp"
-#include "muster/collective/stage.hpp"
+#include "muster/collective/counted.hpp"
 #include "muster/fabric.hpp"
 
 namespace muster {
@@ -33,48 +32,38 @@ class AllGatherV {
   AllGatherV() = default;
   template <SetUp Team>
   explicit AllGatherV(Team& team, CollectiveOptions options = {})
-      : counts_(team), stage_(team, detail::chunk_of<T>(options.chunk)) {}
+      : counted_(team, detail::chunk_of<T>(options.chunk)) {}
 
   // Called by all threads of the lane; the same status to all.
   template <Fabric F, TransferEnd To, TransferEnd From>
   MUSTER_FN WaitStatus run(F& fabric, To to, Parts rooms, MemoryRef<std::int64_t> received,
                            From from, std::int64_t count) const {
-    const OneCall call(fabric);
-    fabric.converge();  // other threads of the lane may have written what this one reads
-    detail::describe_collective<T>(fabric, "AllGatherV", counts_.rows(), 0, 0);
-    if (detail::has_failed(fabric, stage_.rows())) return WaitStatus::refused;
-    const WaitStatus agreed = counts_.agree(
-        fabric, own_fault(fabric, to, rooms, received, from, count), [&](Rank) { return count; },
-        [&](Rank peer) { return rooms.counts.data[peer.value]; });
-    if (agreed != WaitStatus::ok) return agreed;
-    const auto table = counts_.table(fabric);
-    if (fabric.lane() == Lane{0} && fabric.thread() == 0)
-      for (std::int64_t rank = 0; rank < received.size(); ++rank)
-        received.data[rank] = table.count(Rank{static_cast<std::uint32_t>(rank)}, fabric.rank());
+    const std::int64_t most = counted_.elements();
     auto tile = fabric.template tile<T, 1, C>();
-    auto rounds = stage_.rounds(fabric);
-    const std::int64_t most = stage_.elements();
-    const std::int64_t longest = table.template longest<T>();
-    const Share mine = table.template share<T>(fabric.rank(), fabric.rank());
-    for (std::int64_t at = 0; at < longest; at += most) {
-      detail::show<C>(fabric, rounds, tile, detail::as_run(from), mine.first + at,
-                      detail::piece_of(mine, at, most), 0);
-      if (rounds.meet() != WaitStatus::ok) break;
-      for (std::uint32_t step = 0; step < fabric.size(); ++step) {
-        const Rank owner = right_of(fabric, step);
-        const Share theirs = table.template share<T>(owner, fabric.rank());
-        detail::collect<C>(fabric, rounds, tile, owner, 0, detail::as_run(to),
-                           rooms.places.data[owner.value] + theirs.first + at,
-                           detail::piece_of(theirs, at, most));
-      }
-    }
-    return rounds.end();
+    return counted_.run(
+        fabric, {.name = "AllGatherV", .most = most, .received = received},
+        [&] { return own_fault(fabric, to, rooms, received, from, count); },
+        [&](Rank) { return count; }, [&](Rank peer) { return rooms.counts.data[peer.value]; },
+        [&](auto& rounds, const auto& table, std::int64_t at) {
+          const Share mine = table.template share<T>(fabric.rank(), fabric.rank());
+          detail::show<C>(fabric, rounds, tile, detail::as_run(from), mine.first + at,
+                          detail::piece_of(mine, at, most), 0);
+          if (rounds.meet() != WaitStatus::ok) return false;
+          for (std::uint32_t step = 0; step < fabric.size(); ++step) {
+            const Rank owner = right_of(fabric, step);
+            const Share theirs = table.template share<T>(owner, fabric.rank());
+            detail::collect<C>(fabric, rounds, tile, owner, 0, detail::as_run(to),
+                               rooms.places.data[owner.value] + theirs.first + at,
+                               detail::piece_of(theirs, at, most));
+          }
+          return true;
+        });
   }
 
   // Why the last call of this lane was `invalid`: the same on all ranks.
   template <Fabric F>
   [[nodiscard]] MUSTER_FN CountFault fault(F& fabric) const {
-    return counts_.table(fabric).fault(false);
+    return counted_.fault(fabric, false);
   }
 
  private:
@@ -82,21 +71,13 @@ class AllGatherV {
   [[nodiscard]] MUSTER_FN static CountFault own_fault(const F& fabric, To to, Parts rooms,
                                                       MemoryRef<std::int64_t> received, From from,
                                                       std::int64_t count) {
-    using Kind = CountFault::Kind;
     const Rank rank = fabric.rank();
-    const std::uint32_t ranks = fabric.size();
-    if (count < 0 || count > from.size()) return {Kind::count, rank, rank, count, from.size()};
-    const CountFault kept = detail::fault_of(rooms, to.size(), rank, ranks, Kind::room);
-    if (kept.kind != Kind::none) return kept;
-    if (received.size() != 0 && received.size() != ranks)
-      return {Kind::parts, rank, rank, received.size(), ranks};
-    if (!detail::holds_call(to, to.size(), from, from.size(), detail::nowhere))
-      return {Kind::overlap, rank, rank, from.size(), to.size()};
-    return {};
+    if (count < 0 || count > from.size())
+      return {CountFault::Kind::count, rank, rank, count, from.size()};
+    return detail::fault_of_rooms(to, rooms, received, from, rank, fabric.size());
   }
 
-  Counts counts_;
-  Stage<T> stage_;
+  detail::Counted<T> counted_;
 };
 
 }  // namespace muster

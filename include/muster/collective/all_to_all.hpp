@@ -35,9 +35,10 @@ class AllToAll {
     const OneCall call(fabric);
     fabric.converge();  // other threads of the lane may have written what this one reads
     const std::int64_t all = detail::of_all_ranks(count, fabric.size());
-    if (all < 0 || !detail::holds_call(to, all, from, all, detail::nowhere))
-      return WaitStatus::invalid;
-    detail::describe_collective<T>(fabric, "AllToAll", stage_.rows(), 0, count);
+    const bool is_valid = all >= 0 && detail::holds_call(to, all, from, all, detail::nowhere);
+    detail::describe_collective<T>(fabric, "AllToAll", stage_.rows(), detail::no_operator, count,
+                                   is_valid);
+    if (!is_valid) return WaitStatus::invalid;
     const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
     return detail::with_tile<T, C>(mine.count, [&](auto width) {
       return exchange<width()>(fabric, detail::as_run(to), detail::as_run(from), count, mine);

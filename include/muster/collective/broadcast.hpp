@@ -26,9 +26,10 @@ namespace muster {
 // each other at once. Lanes share the elements. After a call that was not `ok`, `to` holds
 // anything, and the next call returns `refused`. With Cells::credits all its cells are zero when
 // all ranks have returned.
-template <class T, std::int64_t C = detail::collective_tile<T>, Cells cells = Cells::epochs>
+template <class T, std::int64_t C = detail::collective_tile<T>, Cells kept = Cells::epochs>
 class Broadcast {
  public:
+  static constexpr Cells cells = kept;  // what its cells hold
   static constexpr std::uint32_t depth = Rooted<T, cells>::depth;
 
   Broadcast() = default;
@@ -41,31 +42,27 @@ class Broadcast {
   template <Fabric F, TransferEnd To, TransferEnd From>
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Rank root) const {
     const bool is_root = root == fabric.rank();
-    if (root.value >= fabric.size() || !detail::holds_call(to, count, from, is_root ? count : 0, 0))
-      return WaitStatus::invalid;
-    const OneCall call(fabric);
-    fabric.converge();  // other threads of the lane may have written what this one reads
-    detail::describe_collective<T>(fabric, "Broadcast", rooted_.rows(), root.value, count);
-    const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
-    if (mine.count == 0) return WaitStatus::ok;  // on every rank alike
     auto tile = fabric.template tile<T, 1, C>();
-    auto turn = rooted_.turn(fabric, root, Way::from_root, mine, rooted_.elements());
-    for (std::uint32_t index = 0; index < turn.messages(); ++index) {
-      if (turn.begin(index) != WaitStatus::ok) break;
-      const Share part = turn.part(index);
-      detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
-        const Box box = detail::run_box(part.first + at, length);
-        if (is_root) {
-          fabric.load(tile, detail::as_run(from), box);
-          turn.write(tile, index, at, length);
-        } else {
-          turn.read(tile, root, index, at, length);
-        }
-        fabric.store(tile, detail::as_run(to), box);
-      });
-      turn.end(index);
-    }
-    return turn.end_all();
+    return rooted_.run(fabric,
+                       {.name = "Broadcast",
+                        .root = root,
+                        .way = Way::from_root,
+                        .count = count,
+                        .most = rooted_.elements(),
+                        .is_valid = detail::holds_call(to, count, from, is_root ? count : 0, 0)},
+                       [&](auto& turn, std::uint32_t index, Share part) {
+                         detail::each_tile<C>(
+                             part.count, [&](std::int64_t at, std::int64_t length) {
+                               const Box box = detail::run_box(part.first + at, length);
+                               if (is_root) {
+                                 fabric.load(tile, detail::as_run(from), box);
+                                 turn.write(tile, index, at, length);
+                               } else {
+                                 turn.read(tile, root, index, at, length);
+                               }
+                               fabric.store(tile, detail::as_run(to), box);
+                             });
+                       });
   }
 
   // Those of the messages, and those of the answers.

@@ -25,6 +25,14 @@ struct CollectiveOptions {
   std::int64_t chunk = 0;
 };
 
+// Of a collective that calls the caller's arithmetic, too.
+struct RowOptions {
+  std::int64_t chunk = 0;  // as in CollectiveOptions
+  // Shares of lanes, and tiles, begin at multiples of so many elements of each part: a row, which
+  // then lies in one tile of one lane. At most a tile; 0 is 16 bytes for shares, and any for tiles.
+  std::int64_t grain = 0;
+};
+
 namespace detail {
 
 // A tile of a collective holds 4 KiB: 16 bytes for each of 256 threads, or a host's first cache.
@@ -65,11 +73,36 @@ template <class T>
                           std::to_string(chunk)});
 }
 
+// The rows that the caller's arithmetic wants whole; C: elements of a tile.
+template <class T, std::int64_t C>
+class Grain {
+ public:
+  Grain() = default;
+  // Throws Failure where it is not from 0 to a tile and `most` elements.
+  Grain(std::int64_t grain, std::int64_t most) : given_(grain_of<T>(grain, C, most)) {}
+
+  [[nodiscard]] MUSTER_FN Share share(std::int64_t count, std::uint32_t part,
+                                      std::uint32_t parts) const {
+    if (given_ == 0) [[likely]]
+      return share_of<T>(count, part, parts);
+    return share_of<T>(count, part, parts, given_);
+  }
+  // Of so many elements those of whole rows.
+  [[nodiscard]] MUSTER_FN constexpr std::int64_t whole(std::int64_t elements) const {
+    return given_ == 0 ? elements : elements / given_ * given_;
+  }
+
+ private:
+  std::int64_t given_ = 0;
+};
+
 // The same for a call that shows a part for each rank: at least one element of each.
 template <class T>
-[[nodiscard]] std::int64_t chunk_for_each(std::int64_t chunk, std::uint32_t ranks) {
+[[nodiscard]] std::int64_t chunk_for_each(std::int64_t chunk, std::uint32_t ranks,
+                                          std::int64_t grain = 1) {
   const std::int64_t meant = chunk_of<T>(chunk);
-  return meant < ranks ? ranks : meant;
+  const std::int64_t least = (grain > 1 ? grain : 1) * ranks;
+  return meant < least ? least : meant;
 }
 
 // A window or plain memory as one run of elements.
@@ -149,28 +182,34 @@ MUSTER_FN constexpr void each_piece(std::int64_t count, std::int64_t chunk, Step
 }
 
 // What a verifying run and the checker compare of an operator.
+inline constexpr std::uint32_t no_operator = CallSignature::none;
 template <class Op>
-[[nodiscard]] MUSTER_FN constexpr std::uint64_t operator_code([[maybe_unused]] Op op) {
+[[nodiscard]] MUSTER_FN constexpr std::uint32_t operator_code([[maybe_unused]] Op op) {
   if constexpr (std::is_same_v<Op, ReduceOp>)
-    return static_cast<std::uint64_t>(op);
+    return static_cast<std::uint32_t>(op);
   else if constexpr (std::is_same_v<Op, Sum>)
-    return static_cast<std::uint64_t>(ReduceOp::sum);
+    return static_cast<std::uint32_t>(ReduceOp::sum);
   else if constexpr (std::is_same_v<Op, Prod>)
-    return static_cast<std::uint64_t>(ReduceOp::prod);
+    return static_cast<std::uint32_t>(ReduceOp::prod);
   else if constexpr (std::is_same_v<Op, Max>)
-    return static_cast<std::uint64_t>(ReduceOp::max);
+    return static_cast<std::uint32_t>(ReduceOp::max);
   else if constexpr (std::is_same_v<Op, Min>)
-    return static_cast<std::uint64_t>(ReduceOp::min);
+    return static_cast<std::uint32_t>(ReduceOp::min);
   else
-    return 255;  // the caller's own
+    return CallSignature::own_operator;
 }
 
+// Tells of a call that is about to be made, by all ranks alike; or that this rank has refused.
 template <class T, class F>
-MUSTER_FN void describe_collective(F& fabric, const char* name, Rows rows, std::uint64_t detail,
-                                   std::int64_t count) {
-  describe(fabric, CallSignature{name,
-                                 {rows.first.cell, detail},
-                                 {.rows = 1, .cols = count, .element = element_code<T>}});
+MUSTER_FN void describe_collective(F& fabric, const char* name, Rows rows, std::uint32_t op,
+                                   std::int64_t count, bool is_valid = true,
+                                   std::uint32_t root = CallSignature::none) {
+  CallSignature call{
+      name, {rows.first.cell, 0}, {.rows = 1, .cols = count, .element = element_code<T>}};
+  call.root = root;
+  call.op = op;
+  call.invalid = !is_valid;
+  describe(fabric, call);
 }
 
 // The caller's arithmetic, where there is none.
@@ -178,6 +217,18 @@ struct NoHook {
   template <class Tile>
   MUSTER_FN void operator()(Tile& /*tile*/, Box /*box*/) const {}
 };
+
+template <class Before, class After>
+inline constexpr bool hooked = !std::is_same_v<Before, NoHook> || !std::is_same_v<After, NoHook>;
+
+// As with_tile; hooks get tiles of C elements, always.
+template <class T, std::int64_t C, bool has_hooks, class Act>
+MUSTER_FN auto with_tile_for(std::int64_t count, Act&& act) {
+  if constexpr (has_hooks)
+    return act(std::integral_constant<std::int64_t, C>{});
+  else
+    return with_tile<T, C>(count, act);
+}
 
 // Shows `count` elements of `from`, from `start` on, at stage_at of the round that comes; so many
 // of them in a tile, on each of which `before` is called.
@@ -208,12 +259,14 @@ MUSTER_FN void collect(F& fabric, Rounds& rounds, Tile& tile, Rank owner, std::i
 
 // Shows `piece` elements from `start` on of each other rank's `count` in `from`; those for rank r
 // lie at r * most of the stage.
-template <std::int64_t C, class F, class Rounds, class Tile, class From>
+template <std::int64_t C, class F, class Rounds, class Tile, class From, class Before = NoHook>
 MUSTER_FN void show_parts(F& fabric, Rounds& rounds, Tile& tile, From from, std::int64_t count,
-                          std::int64_t start, std::int64_t piece, std::int64_t most) {
+                          std::int64_t start, std::int64_t piece, std::int64_t most,
+                          Before before = {}, std::int64_t in_a_tile = C) {
   for (std::uint32_t rank = 0; rank < fabric.size(); ++rank)
     if (Rank{rank} != fabric.rank())
-      show<C>(fabric, rounds, tile, from, rank * count + start, piece, rank * most);
+      show<C>(fabric, rounds, tile, from, rank * count + start, piece, rank * most, before,
+              in_a_tile);
 }
 
 }  // namespace detail

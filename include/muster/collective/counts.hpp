@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "muster/barrier/refusal.hpp"
 #include "muster/collective/call.hpp"
 #include "muster/collective/stage.hpp"
 #include "muster/fabric.hpp"
@@ -23,19 +22,22 @@ struct Parts {
 struct CountFault {
   enum class Kind : std::uint32_t {
     none,
-    parts,    // `count` counts, places or received counts, where there are `capacity` ranks
-    count,    // negative, or more than the `capacity` elements of `from` from its place on
-    room,     // negative, or more than the `capacity` elements of `to` from its place on
+    parts,    // `count` counts or places, where there are `capacity` ranks
+    count,    // negative, or more than the `capacity` elements of the end from its place on
+    place,    // `count` is where the part begins: negative, or behind the end's `capacity` elements
     overlap,  // `to` and `from` lie in one memory
     beyond,   // more than the `capacity` that the peer has for it
     differs,  // ReduceScatterV: rank 0 says `capacity`
   };
+  // Of the call's arguments, the one that is wrong.
+  enum class End : std::uint32_t { from, to, received };
 
   Kind kind = Kind::none;
   Rank rank{};  // whose it is
   Rank peer{};  // whose part it is about
   std::int64_t count = 0;
   std::int64_t capacity = 0;
+  End end = End::from;
 };
 
 // In a round of its own every lane shows a row of 2 P + 4 words: P counts, P rooms, and what is
@@ -111,9 +113,13 @@ class Counts {
     }
     [[nodiscard]] MUSTER_FN CountFault told_by(Rank rank) const {
       const std::uint32_t at = 2 * fabric_.size();
-      return {static_cast<CountFault::Kind>(word(rank, at)), rank,
-              Rank{static_cast<std::uint32_t>(word(rank, at + 1))}, word(rank, at + 2),
-              word(rank, at + 3)};
+      const auto what = static_cast<std::uint32_t>(word(rank, at));
+      return {static_cast<CountFault::Kind>(what / ends),
+              rank,
+              Rank{static_cast<std::uint32_t>(word(rank, at + 1))},
+              word(rank, at + 2),
+              word(rank, at + 3),
+              static_cast<CountFault::End>(what % ends)};
     }
     // visit(from, to) until it says false.
     template <class Visit>
@@ -150,7 +156,7 @@ class Counts {
         return index < ranks ? count(Rank{peer}) : room(Rank{peer});
       }
       switch (index - 2 * ranks) {
-        case 0: return static_cast<std::int64_t>(own.kind);
+        case 0: return static_cast<std::int64_t>(own.kind) * ends + static_cast<int>(own.end);
         case 1: return own.peer.value;
         case 2: return own.count;
         default: return own.capacity;
@@ -176,6 +182,8 @@ class Counts {
   }
 
  private:
+  static constexpr std::int64_t ends = 3;  // of CountFault::End: kind and end travel in one word
+
   [[nodiscard]] static constexpr std::int64_t width_for(std::uint32_t ranks) {
     return 2 * std::int64_t{ranks} + 4;
   }
@@ -183,42 +191,5 @@ class Counts {
   Stage<std::int64_t> stage_;
   WindowRef<std::int64_t> table_;  // [lane][rank][width]
 };
-
-namespace detail {
-
-// What is wrong with a rank's own parts of a run of `held` elements, where each may have so many.
-[[nodiscard]] MUSTER_FN constexpr CountFault fault_of(Parts parts, std::int64_t held, Rank rank,
-                                                      std::uint32_t ranks, CountFault::Kind kind) {
-  const auto lengths = [&](std::int64_t length) {
-    return CountFault{CountFault::Kind::parts, rank, rank, length, ranks};
-  };
-  if (parts.counts.size() != ranks) return lengths(parts.counts.size());
-  if (parts.places.size() != ranks) return lengths(parts.places.size());
-  for (std::uint32_t peer = 0; peer < ranks; ++peer) {
-    const std::int64_t count = parts.counts.data[peer];
-    const std::int64_t place = parts.places.data[peer];
-    const std::int64_t left = place < 0 || place > held ? 0 : held - place;
-    const bool lies = place >= 0 && (place <= held || count == 0);
-    if (!lies || count < 0 || count > left) return {kind, rank, Rank{peer}, count, left};
-  }
-  return {};
-}
-
-// A call that failed in its data must not begin again with its counts.
-template <class F>
-[[nodiscard]] MUSTER_FN bool has_failed(F& fabric, Rows rows) {
-  const bool failed = Refusal::stands(fabric, rows.refusal(fabric.lane()));
-  fabric.converge();  // all threads have looked
-  return failed;
-}
-
-// The part of a share that goes in the round that begins at `at`, of at most `most` elements.
-[[nodiscard]] MUSTER_FN constexpr std::int64_t piece_of(Share share, std::int64_t at,
-                                                        std::int64_t most) {
-  const std::int64_t left = share.count - at;
-  return left < 0 ? 0 : left < most ? left : most;
-}
-
-}  // namespace detail
 
 }  // namespace muster

@@ -27,9 +27,10 @@ namespace muster {
 // each other at once. Lanes share the elements. After a call that was not `ok`, `to` holds
 // anything, and the next call returns `refused`. With Cells::credits all its cells are zero when
 // all ranks have returned.
-template <class T, std::int64_t C = detail::collective_tile<T>, Cells cells = Cells::epochs>
+template <class T, std::int64_t C = detail::collective_tile<T>, Cells kept = Cells::epochs>
 class Gather {
  public:
+  static constexpr Cells cells = kept;  // what its cells hold
   Gather() = default;
   template <SetUp Team>
   explicit Gather(Team& team, CollectiveOptions options = {})
@@ -41,37 +42,33 @@ class Gather {
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Rank root) const {
     const bool is_root = root == fabric.rank();
     const std::int64_t all = detail::of_all_ranks(count, fabric.size());
-    if (root.value >= fabric.size() || all < 0 ||
-        !detail::holds_call(to, is_root ? all : 0, from, count, root.value * count))
-      return WaitStatus::invalid;
-    const OneCall call(fabric);
-    fabric.converge();  // other threads of the lane may have written what this one reads
-    detail::describe_collective<T>(fabric, "Gather", rooted_.rows(), root.value, count);
-    const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
-    if (mine.count == 0) return WaitStatus::ok;  // on every rank alike
     auto tile = fabric.template tile<T, 1, C>();
-    auto turn = rooted_.turn(fabric, root, Way::to_root, mine, rooted_.elements());
-    for (std::uint32_t index = 0; index < turn.messages(); ++index) {
-      if (turn.begin(index) != WaitStatus::ok) break;
-      const Share part = turn.part(index);
-      detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
-        const std::int64_t first = part.first + at;
-        fabric.load(tile, detail::as_run(from), detail::run_box(first, length));
-        if (!is_root) return turn.write(tile, index, at, length);
-        const auto keep = [&](Rank rank) {
-          fabric.store(tile, detail::as_run(to),
-                       detail::run_box(rank.value * count + first, length));
-        };
-        keep(root);
-        for (std::uint32_t step = 1; step < fabric.size(); ++step) {
-          const Rank peer = right_of(fabric, step);
-          turn.read(tile, peer, index, at, length);
-          keep(peer);
-        }
-      });
-      turn.end(index);
-    }
-    return turn.end_all();
+    return rooted_.run(
+        fabric,
+        {.name = "Gather",
+         .root = root,
+         .way = Way::to_root,
+         .count = count,
+         .most = rooted_.elements(),
+         .is_valid = all >= 0 && detail::holds_call(to, is_root ? all : 0, from, count,
+                                                    fabric.rank().value * count)},
+        [&](auto& turn, std::uint32_t index, Share part) {
+          detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
+            const std::int64_t first = part.first + at;
+            fabric.load(tile, detail::as_run(from), detail::run_box(first, length));
+            if (!is_root) return turn.write(tile, index, at, length);
+            const auto keep = [&](Rank rank) {
+              fabric.store(tile, detail::as_run(to),
+                           detail::run_box(rank.value * count + first, length));
+            };
+            keep(root);
+            for (std::uint32_t step = 1; step < fabric.size(); ++step) {
+              const Rank peer = right_of(fabric, step);
+              turn.read(tile, peer, index, at, length);
+              keep(peer);
+            }
+          });
+        });
   }
 
   // Those of the messages, and those of the answers.

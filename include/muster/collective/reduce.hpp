@@ -28,9 +28,10 @@ namespace muster {
 // each other at once. Lanes share the elements. After a call that was not `ok`, `to` holds
 // anything, and the next call returns `refused`. With Cells::credits all its cells are zero when
 // all ranks have returned.
-template <class T, std::int64_t C = detail::collective_tile<T>, Cells cells = Cells::epochs>
+template <class T, std::int64_t C = detail::collective_tile<T>, Cells kept = Cells::epochs>
 class Reduce {
  public:
+  static constexpr Cells cells = kept;  // what its cells hold
   Reduce() = default;
   template <SetUp Team>
   explicit Reduce(Team& team, CollectiveOptions options = {})
@@ -42,36 +43,32 @@ class Reduce {
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Rank root,
                            Op op = {}) const {
     const bool is_root = root == fabric.rank();
-    if (root.value >= fabric.size() || !detail::holds_call(to, is_root ? count : 0, from, count, 0))
-      return WaitStatus::invalid;
-    const OneCall call(fabric);
-    fabric.converge();  // other threads of the lane may have written what this one reads
-    detail::describe_collective<T>(fabric, "Reduce", rooted_.rows(),
-                                   detail::operator_code(op) << 32U | root.value, count);
-    const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
-    if (mine.count == 0) return WaitStatus::ok;  // on every rank alike
     detail::Sums<T, C, F> sums(fabric);
-    auto turn = rooted_.turn(fabric, root, Way::to_root, mine, rooted_.elements());
-    for (std::uint32_t index = 0; index < turn.messages(); ++index) {
-      if (turn.begin(index) != WaitStatus::ok) break;
-      const Share part = turn.part(index);
-      detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
-        const Box box = detail::run_box(part.first + at, length);
-        if (!is_root) {
-          fabric.load(sums.tile(), detail::as_run(from), box);
-          return turn.write(sums.tile(), index, at, length);
-        }
-        auto& total = sums.over_ranks(fabric.size(), op, [&](Rank rank, auto& tile) {
-          if (rank == root)
-            fabric.load(tile, detail::as_run(from), box);
-          else
-            turn.read(tile, rank, index, at, length);
+    return rooted_.run(
+        fabric,
+        {.name = "Reduce",
+         .root = root,
+         .way = Way::to_root,
+         .count = count,
+         .most = rooted_.elements(),
+         .is_valid = detail::holds_call(to, is_root ? count : 0, from, count, 0),
+         .op = detail::operator_code(op)},
+        [&](auto& turn, std::uint32_t index, Share part) {
+          detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
+            const Box box = detail::run_box(part.first + at, length);
+            if (!is_root) {
+              fabric.load(sums.tile(), detail::as_run(from), box);
+              return turn.write(sums.tile(), index, at, length);
+            }
+            auto& total = sums.over_ranks(fabric.size(), op, [&](Rank rank, auto& tile) {
+              if (rank == root)
+                fabric.load(tile, detail::as_run(from), box);
+              else
+                turn.read(tile, rank, index, at, length);
+            });
+            fabric.store(total, detail::as_run(to), box);
+          });
         });
-        fabric.store(total, detail::as_run(to), box);
-      });
-      turn.end(index);
-    }
-    return turn.end_all();
   }
 
   // Those of the messages, and those of the answers.

@@ -4,8 +4,7 @@
 #include <cstdint>
 
 #include "muster/collective/call.hpp"
-#include "muster/collective/counts.hpp"
-#include "muster/collective/stage.hpp"
+#include "muster/collective/counted.hpp"
 #include "muster/collective/sums.hpp"
 #include "muster/fabric.hpp"
 
@@ -35,51 +34,44 @@ class ReduceScatterV {
   ReduceScatterV() = default;
   template <SetUp Team>
   explicit ReduceScatterV(Team& team, CollectiveOptions options = {})
-      : counts_(team), stage_(team, detail::chunk_for_each<T>(options.chunk, team.size())) {}
+      : counted_(team, detail::chunk_for_each<T>(options.chunk, team.size())) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same operator.
   template <Fabric F, TransferEnd To, TransferEnd From, class Op = Sum>
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, Parts parts, Op op = {}) const {
-    const OneCall call(fabric);
-    fabric.converge();  // other threads of the lane may have written what this one reads
-    detail::describe_collective<T>(fabric, "ReduceScatterV", counts_.rows(),
-                                   detail::operator_code(op), 0);
-    if (detail::has_failed(fabric, stage_.rows())) return WaitStatus::refused;
-    const WaitStatus agreed = counts_.agree(
-        fabric, own_fault(fabric, to, from, parts),
-        [&](Rank peer) { return parts.counts.data[peer.value]; }, [&](Rank) { return to.size(); },
-        true);
-    if (agreed != WaitStatus::ok) return agreed;
-    const auto table = counts_.table(fabric);
+    const std::int64_t most = counted_.elements() / fabric.size();
     detail::Sums<T, C, F> sums(fabric);
-    auto rounds = stage_.rounds(fabric);
-    const std::int64_t most = stage_.elements() / fabric.size();
-    const std::int64_t longest = table.template longest<T>();
-    const Share mine = table.template share<T>(fabric.rank(), fabric.rank());
-    for (std::int64_t start = 0; start < longest; start += most) {
-      for (std::uint32_t step = 0; step < fabric.size(); ++step) {
-        const Rank peer = right_of(fabric, step);
-        const Share theirs = table.template share<T>(fabric.rank(), peer);
-        detail::show<C>(fabric, rounds, sums.tile(), detail::as_run(from),
-                        parts.places.data[peer.value] + theirs.first + start,
-                        detail::piece_of(theirs, start, most), peer.value * most);
-      }
-      if (rounds.meet() != WaitStatus::ok) break;
-      detail::each_tile<C>(detail::piece_of(mine, start, most), [&](std::int64_t at,
-                                                                    std::int64_t length) {
-        auto& total = sums.over_ranks(fabric.size(), op, [&](Rank rank, auto& tile) {
-          rounds.read(tile, rank, fabric.rank().value * most + at, length);
+    return counted_.run(
+        fabric,
+        {.name = "ReduceScatterV", .op = detail::operator_code(op), .alike = true, .most = most},
+        [&] { return own_fault(fabric, to, from, parts); },
+        [&](Rank peer) { return parts.counts.data[peer.value]; }, [&](Rank) { return to.size(); },
+        [&](auto& rounds, const auto& table, std::int64_t start) {
+          for (std::uint32_t step = 0; step < fabric.size(); ++step) {
+            const Rank peer = right_of(fabric, step);
+            const Share theirs = table.template share<T>(fabric.rank(), peer);
+            detail::show<C>(fabric, rounds, sums.tile(), detail::as_run(from),
+                            parts.places.data[peer.value] + theirs.first + start,
+                            detail::piece_of(theirs, start, most), peer.value * most);
+          }
+          if (rounds.meet() != WaitStatus::ok) return false;
+          const Share mine = table.template share<T>(fabric.rank(), fabric.rank());
+          const auto add = [&](std::int64_t at, std::int64_t length) {
+            auto& total = sums.over_ranks(fabric.size(), op, [&](Rank rank, auto& tile) {
+              rounds.read(tile, rank, fabric.rank().value * most + at, length);
+            });
+            fabric.store(total, detail::as_run(to),
+                         detail::run_box(mine.first + start + at, length));
+          };
+          detail::each_tile<C>(detail::piece_of(mine, start, most), add);
+          return true;
         });
-        fabric.store(total, detail::as_run(to), detail::run_box(mine.first + start + at, length));
-      });
-    }
-    return rounds.end();
   }
 
   // Why the last call of this lane was `invalid`: the same on all ranks.
   template <Fabric F>
   [[nodiscard]] MUSTER_FN CountFault fault(F& fabric) const {
-    return counts_.table(fabric).fault(true);
+    return counted_.fault(fabric, true);
   }
 
  private:
@@ -88,15 +80,15 @@ class ReduceScatterV {
                                                       Parts parts) {
     using Kind = CountFault::Kind;
     const Rank rank = fabric.rank();
-    const CountFault given = detail::fault_of(parts, from.size(), rank, fabric.size(), Kind::count);
+    const CountFault given =
+        detail::fault_of(parts, from.size(), CountFault::End::from, rank, fabric.size());
     if (given.kind != Kind::none) return given;
     if (!detail::holds_call(to, to.size(), from, from.size(), detail::nowhere))
       return {Kind::overlap, rank, rank, from.size(), to.size()};
     return {};
   }
 
-  Counts counts_;
-  Stage<T> stage_;
+  detail::Counted<T> counted_;
 };
 
 }  // namespace muster

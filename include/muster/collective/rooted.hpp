@@ -13,6 +13,17 @@ namespace muster {
 
 enum class Way : std::uint8_t { from_root, to_root };
 
+// What a call with a root is: the same to all ranks, but whether it is valid.
+struct RootedCall {
+  const char* name;
+  Rank root{};
+  Way way = Way::from_root;
+  std::int64_t count = 0;  // of elements, which the lanes share
+  std::int64_t most = 0;   // so many of them in a message
+  bool is_valid = true;    // the rank's own ends hold what the call moves
+  std::uint32_t op = detail::no_operator;
+};
+
 // Each rank and lane has `depth` slots of its own. Who writes (the root, or all others) shows its
 // messages there in turn, and who reads loads them where they lie.
 //
@@ -53,12 +64,29 @@ class Rooted {
   [[nodiscard]] MUSTER_FN Rows rows() const { return shown_; }
   [[nodiscard]] MUSTER_FN Rows answers() const { return read_; }
 
-  // The messages that a share makes, of at most `most` elements of it each. Called by all threads
-  // of the lane, as all of Turn. Not for an empty share: nobody meets for that.
-  template <Fabric F>
-  [[nodiscard]] MUSTER_FN Turn<F> turn(F& fabric, Rank root, Way way, Share share,
-                                       std::int64_t most) const {
-    return Turn<F>(*this, fabric, root, way, share, most);
+  // Called by all threads of the lane; the same status to all. message(turn, index, part) writes or
+  // reads each message of the lane's share, `part` being the elements that it is about.
+  //
+  // `invalid`, before anything is sent, where the root does not exist or the call is not valid. A
+  // rank that is refused alone leaves the others waiting for it, but in a verifying run, in which
+  // all are told.
+  template <Fabric F, class Message>
+  MUSTER_FN WaitStatus run(F& fabric, const RootedCall& call, Message&& message) const {
+    const OneCall one(fabric);
+    fabric.converge();  // other threads of the lane may have written what this one reads
+    const bool is_valid = call.root.value < fabric.size() && call.is_valid;
+    detail::describe_collective<T>(fabric, call.name, shown_, call.op, call.count, is_valid,
+                                   call.root.value);
+    if (!is_valid) return WaitStatus::invalid;
+    const Share mine = share_of<T>(call.count, fabric.lane().value, fabric.lanes());
+    if (mine.count == 0) return WaitStatus::ok;  // on every rank alike: nobody meets for that
+    Turn<F> turn(*this, fabric, call.root, call.way, mine, call.most);
+    for (std::uint32_t index = 0; index < turn.messages(); ++index) {
+      if (turn.begin(index) != WaitStatus::ok) break;
+      message(turn, index, turn.part(index));
+      turn.end(index);
+    }
+    return turn.end_all();
   }
 
   // The length of a message, where `chunk` elements are to be staged: a `depth`th of them, but not

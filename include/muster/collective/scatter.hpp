@@ -27,9 +27,10 @@ namespace muster {
 // each other at once. Lanes share the elements. After a call that was not `ok`, `to` holds
 // anything, and the next call returns `refused`. With Cells::credits all its cells are zero when
 // all ranks have returned.
-template <class T, std::int64_t C = detail::collective_tile<T>, Cells cells = Cells::epochs>
+template <class T, std::int64_t C = detail::collective_tile<T>, Cells kept = Cells::epochs>
 class Scatter {
  public:
+  static constexpr Cells cells = kept;  // what its cells hold
   Scatter() = default;
   template <SetUp Team>
   explicit Scatter(Team& team, CollectiveOptions options = {})
@@ -41,41 +42,37 @@ class Scatter {
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Rank root) const {
     const bool is_root = root == fabric.rank();
     const std::int64_t all = detail::of_all_ranks(count, fabric.size());
-    if (root.value >= fabric.size() || all < 0 ||
-        !detail::holds_call(to, count, from, is_root ? all : 0, -(root.value * count)))
-      return WaitStatus::invalid;
-    const OneCall call(fabric);
-    fabric.converge();  // other threads of the lane may have written what this one reads
-    detail::describe_collective<T>(fabric, "Scatter", rooted_.rows(), root.value, count);
-    const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
-    if (mine.count == 0) return WaitStatus::ok;  // on every rank alike
     const std::int64_t most = rooted_.elements() / fabric.size();
     auto tile = fabric.template tile<T, 1, C>();
-    auto turn = rooted_.turn(fabric, root, Way::from_root, mine, most);
-    for (std::uint32_t index = 0; index < turn.messages(); ++index) {
-      if (turn.begin(index) != WaitStatus::ok) break;
-      const Share part = turn.part(index);
-      detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
-        const std::int64_t first = part.first + at;
-        if (!is_root) {
-          turn.read(tile, root, index, fabric.rank().value * most + at, length);
-        } else {
-          const auto load = [&](Rank rank) {
-            fabric.load(tile, detail::as_run(from),
-                        detail::run_box(rank.value * count + first, length));
-          };
-          for (std::uint32_t step = 1; step < fabric.size(); ++step) {
-            const Rank peer = right_of(fabric, step);
-            load(peer);
-            turn.write(tile, index, peer.value * most + at, length);
-          }
-          load(root);
-        }
-        fabric.store(tile, detail::as_run(to), detail::run_box(first, length));
-      });
-      turn.end(index);
-    }
-    return turn.end_all();
+    return rooted_.run(
+        fabric,
+        {.name = "Scatter",
+         .root = root,
+         .way = Way::from_root,
+         .count = count,
+         .most = most,
+         .is_valid = all >= 0 && detail::holds_call(to, count, from, is_root ? all : 0,
+                                                    -(fabric.rank().value * count))},
+        [&](auto& turn, std::uint32_t index, Share part) {
+          detail::each_tile<C>(part.count, [&](std::int64_t at, std::int64_t length) {
+            const std::int64_t first = part.first + at;
+            if (is_root) {
+              const auto load = [&](Rank rank) {
+                fabric.load(tile, detail::as_run(from),
+                            detail::run_box(rank.value * count + first, length));
+              };
+              for (std::uint32_t step = 1; step < fabric.size(); ++step) {
+                const Rank peer = right_of(fabric, step);
+                load(peer);
+                turn.write(tile, index, peer.value * most + at, length);
+              }
+              load(root);
+            } else {
+              turn.read(tile, root, index, fabric.rank().value * most + at, length);
+            }
+            fabric.store(tile, detail::as_run(to), detail::run_box(first, length));
+          });
+        });
   }
 
   // Those of the messages, and those of the answers.

@@ -17,25 +17,28 @@ namespace muster {
 // pair lies in slot k mod depth. The sender stores it, then sets `filled` at the receiver to k with
 // release; the receiver waits for that, reads, converges, and sets `freed` at the sender to k.
 // Before message k the sender waits for freed >= k - depth. That is release and acquire, too, since
-// the old message and the new one are two transfers to the same place (contract 8). The length of
-// what is sent lies beside the first of its messages, one for each slot: a sender may be a call
-// ahead.
+// the old message and the new one are two transfers to the same place (contract 8). What is sent
+// (the count, and how many lanes share it) lies beside the first of its messages, one for each
+// slot: a sender may be a call ahead.
+//
+// A receiver that expects something else leaves the message where it is, and sets `freed` far ahead
+// of all messages: the sender, which looks for that where it waits, ends too.
 //
 // Each cell has one writer and only grows; the counts of each pair live in a window of the rank's
 // own. What is sent has been copied when send() returns, whether or not it has been received; more
 // than depth messages of elements() flow through the slots while the other side receives. So two
 // ranks that both send first wait for each other where the message is longer than that.
 //
-// Cost of a call of m messages (1 where count is 0): m notifies and m waits on each side; count
-// elements, and the length, written by the sender.
+// Cost of a call of m messages (1 where count is 0): m notifies and m waits on each side, m looks
+// at a cell by the sender; count elements, and 16 bytes, written by the sender.
 //
 // `from` and `to` are windows of the team (their part of this rank) or plain memory of the rank,
 // read as one run of elements.
 //
 // Plain bytes: copy it into bodies and kernels. It owns its memory, which all ranks of the team
 // make together; calls may follow each other at once. Both sides run the same number of lanes,
-// which share the elements. After a call that was not `ok` for a wait, or a length that was not the
-// one expected, the next call of this lane, with whomever, returns `refused`.
+// which share the elements. After a call that was not `ok` for a wait, or because the two sides do
+// not agree, the next call of this lane, with whomever, returns `refused`.
 template <class T, std::int64_t C = detail::collective_tile<T>>
 class SendReceive {
  public:
@@ -49,7 +52,7 @@ class SendReceive {
         freed_(*team.rows()),
         slots_(*team.template window<T>({std::int64_t{depth} * filled_.lanes * filled_.ranks,
                                          message_of(detail::chunk_of<T>(options.chunk))})),
-        lengths_(*team.template window<std::int64_t>({slots_.rows, 1})),
+        sent_(*team.template window<std::int64_t>({slots_.rows, words})),
         counts_(*team.template window<std::uint32_t>(
             {std::int64_t{2} * filled_.lanes, filled_.ranks})) {}
 
@@ -57,8 +60,17 @@ class SendReceive {
   // for the receiver, where it has received all before.
   [[nodiscard]] MUSTER_FN constexpr std::int64_t elements() const { return slots_.cols; }
 
+  // What a rank says of its call to the one that receives.
+  struct Sent {
+    std::int64_t count = 0;
+    std::int64_t lanes = 0;
+    friend constexpr bool operator==(const Sent&, const Sent&) = default;
+  };
+
   // Called by all threads of the lane; the same status to all. `invalid`: `to` is no other rank of
-  // the team, or `from` does not hold count >= 0 elements; nobody is told.
+  // the team, or `from` does not hold count >= 0 elements: nobody is told. Or the receiver expects
+  // another count, or runs other lanes: this call ends so where it waits for the receiver, else,
+  // where all of it lay in the slots already, the next one to that rank.
   template <Fabric F, TransferEnd From>
   MUSTER_FN WaitStatus send(F& fabric, Rank to, From from, std::int64_t count) const {
     if (!is_peer(fabric, to) || count < 0 || count > from.size()) return WaitStatus::invalid;
@@ -67,11 +79,12 @@ class SendReceive {
     const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
     auto tile = fabric.template tile<T, 1, C>();
     Line<F> line(*this, fabric, to, freed_, 0);
+    const Sent sent{count, fabric.lanes()};
     detail::each_piece(mine.count, elements(), [&](std::int64_t first, std::int64_t piece) {
       // Pairs with the notify of the receiver below: it has read what the slot held.
-      if (line.next(depth) != WaitStatus::ok) return false;
+      if (line.next(depth, true) != WaitStatus::ok) return false;
       const std::int64_t slot = slot_of(fabric, fabric.rank(), line.number);
-      if (first == 0) send_length(fabric, to, slot, mine.count);
+      if (first == 0) announce(fabric, to, slot, sent);
       detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
         fabric.load(tile, detail::as_run(from), detail::run_box(mine.first + first + at, length));
         fabric.remote_store(tile, slots_, to, Box{slot, at, 1, length});
@@ -83,8 +96,8 @@ class SendReceive {
   }
 
   // Called by all threads of the lane; the same status to all. `invalid`: `from` is no other rank
-  // of the team, or `to` does not hold count >= 0 elements; or what has been sent has another
-  // length, which announced() tells, and which the sender may find out by its deadline alone.
+  // of the team, or `to` does not hold count >= 0 elements; or something else has been sent, which
+  // announced() tells, and the sender is told in turn.
   template <Fabric F, TransferEnd To>
   MUSTER_FN WaitStatus receive(F& fabric, Rank from, To to, std::int64_t count) const {
     if (!is_peer(fabric, from) || count < 0 || count > to.size()) return WaitStatus::invalid;
@@ -95,11 +108,10 @@ class SendReceive {
     Line<F> line(*this, fabric, from, filled_, 1);
     detail::each_piece(mine.count, elements(), [&](std::int64_t first, std::int64_t piece) {
       // Pairs with the notify of the sender above.
-      if (line.next(0) != WaitStatus::ok) return false;
+      if (line.next(0, false) != WaitStatus::ok) return false;
       const std::int64_t slot = slot_of(fabric, from, line.number);
-      const std::int64_t length_sent = first == 0 ? length_at(fabric, slot) : mine.count;
-      if (length_sent != mine.count) {
-        line.refuse(WaitStatus::invalid);
+      if (first == 0 && !(sent_at(fabric, slot) == Sent{count, fabric.lanes()})) {
+        line.refuse(freed_);
         return false;
       }
       detail::each_tile<C>(piece, [&](std::int64_t at, std::int64_t length) {
@@ -112,15 +124,17 @@ class SendReceive {
     return line.end();
   }
 
-  // The length of what `from` has sent to this lane, where receive() has not accepted it: the
-  // lane's share.
+  // What `from` has sent to this lane, where receive() has not accepted it.
   template <Fabric F>
-  [[nodiscard]] MUSTER_FN std::int64_t announced(F& fabric, Rank from) const {
+  [[nodiscard]] MUSTER_FN Sent announced(F& fabric, Rank from) const {
     const std::uint32_t received = fabric.local(counts_)[count_of(fabric, from, 1)];
-    return length_at(fabric, slot_of(fabric, from, Epoch{received}.next()));
+    return sent_at(fabric, slot_of(fabric, from, Epoch{received}.next()));
   }
 
  private:
+  static constexpr std::int64_t words = 2;         // of Sent
+  static constexpr std::uint32_t far = 1U << 30U;  // no message is so far ahead
+
   // The messages of one call: those with one peer in one direction.
   template <class F>
   struct Line {
@@ -135,15 +149,26 @@ class SendReceive {
         status = WaitStatus::refused;
     }
 
-    // Until the peer has told of the next message, or of the one `back` before it.
-    MUSTER_FN WaitStatus next(std::uint32_t back) {
+    // Until the peer has told of the next message, or of the one `back` before it; a sender is
+    // refused where the receiver has refused.
+    MUSTER_FN WaitStatus next(std::uint32_t back, bool sends) {
       if (status != WaitStatus::ok) [[unlikely]]
         return status;
       number = number.next();
       WaitStatus heard = WaitStatus::ok;
-      if (fabric.thread() == 0)
+      if (fabric.thread() == 0) {
         heard = fabric.wait(heard_from, Compare::ge, number.value - back, Order::acquire);
+        if (heard == WaitStatus::ok && sends) heard = look();
+      }
       return status = fabric.converge(heard);
+    }
+    // Relaxed: a refusal carries nothing.
+    MUSTER_FN WaitStatus look() {
+      const WaitStatus refused =
+          fabric.test(heard_from, Compare::ge, number.value + far / 2, Order::relaxed);
+      if (refused == WaitStatus::pending) [[likely]]
+        return WaitStatus::ok;
+      return refused == WaitStatus::ok ? WaitStatus::invalid : refused;
     }
     MUSTER_FN void tell(Rows rows) {
       fabric.converge();  // all threads have written, or read
@@ -151,10 +176,13 @@ class SendReceive {
         fabric.notify(rows.from(fabric.lane(), fabric.rank()), peer, number.value, NotifyOp::set,
                       Order::release);
     }
-    // The message stays where it is.
-    MUSTER_FN void refuse(WaitStatus why) {
+    // The message stays where it is; pairs with look() at the sender.
+    MUSTER_FN void refuse(Rows rows) {
+      if (fabric.thread() == 0)
+        fabric.notify(rows.from(fabric.lane(), fabric.rank()), peer, number.value + far,
+                      NotifyOp::set, Order::release);
       number = Epoch{number.value - 1};
-      status = why;
+      status = WaitStatus::invalid;
     }
     MUSTER_FN WaitStatus end() {
       fabric.converge();  // all threads have read the counts
@@ -193,14 +221,18 @@ class SendReceive {
     return (2 * std::int64_t{fabric.lane().value} + direction) * filled_.ranks + peer.value;
   }
   template <class F>
-  MUSTER_FN void send_length(F& fabric, Rank to, std::int64_t slot, std::int64_t length) const {
-    auto word = fabric.template tile<std::int64_t, 1, 1>();
-    word.each([&](std::int64_t, std::int64_t, std::int64_t& element) { element = length; });
-    fabric.remote_store(word, lengths_, to, Box{slot, 0, 1, 1});
+  MUSTER_FN void announce(F& fabric, Rank to, std::int64_t slot, Sent sent) const {
+    auto both = fabric.template tile<std::int64_t, 1, words>();
+    both.each([&](std::int64_t, std::int64_t col, std::int64_t& element) {
+      element = col == 0 ? sent.count : sent.lanes;
+    });
+    fabric.remote_store(both, sent_, to, Box{slot, 0, 1, words});
   }
   template <class F>
-  [[nodiscard]] MUSTER_FN std::int64_t length_at(F& fabric, std::int64_t slot) const {
-    return fabric.local(lengths_)[slot];
+  [[nodiscard]] MUSTER_FN Sent sent_at(F& fabric, std::int64_t slot) const {
+    const std::int64_t count = fabric.local(sent_)[slot * words];
+    const std::int64_t lanes = fabric.local(sent_)[slot * words + 1];
+    return {count, lanes};
   }
   [[nodiscard]] static constexpr std::int64_t message_of(std::int64_t chunk) {
     const std::int64_t part = chunk / depth;
@@ -211,7 +243,7 @@ class SendReceive {
   Rows filled_;
   Rows freed_;
   WindowRef<T> slots_;
-  WindowRef<std::int64_t> lengths_;  // beside each slot
+  WindowRef<std::int64_t> sent_;     // beside each slot
   WindowRef<std::uint32_t> counts_;  // of this rank's own lanes
 };
 

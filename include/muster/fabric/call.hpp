@@ -83,6 +83,15 @@ struct CallSignature {
   // Which call of this object it is on the lane, from 1 on; 0: that is not counted. It is named,
   // not compared.
   std::uint32_t number = 0;
+  std::uint32_t root = none;  // the rank that the others give to, or get from
+  std::uint32_t op = none;    // a ReduceOp, or own_operator
+  // The rank has refused the call for what it was given, and takes no part in it: where all refuse
+  // it alike they agree.
+  bool invalid = false;
+
+  static constexpr std::uint32_t none = ~0U;
+  static constexpr std::uint32_t own_operator =
+      255;  // the caller's: two of them are not told apart
 };
 
 // Tells the fabric of a call that is about to be made. One that can compare (the model, the host's

@@ -13,8 +13,8 @@
 //
 // Errors: invalid_argument where lengths do not fit each other, spans overlap, or the root does not
 // exist, before anything is sent; else what a lane's waits end with (expired, peer_lost, aborted).
-// What the root alone is given wrongly it alone is told: the others wait for it until it calls
-// again, or their deadline is over.
+// What one rank alone is given wrongly it alone is told: the others wait for it until it calls
+// again, or their deadline is over. In a verifying run all are told.
 #pragma once
 
 #include <cstdint>
@@ -41,23 +41,34 @@ template <class T>
   return {ErrorCode::invalid_argument, std::string(call) + ": " + what, team.rank()};
 }
 
-// The longer span must have a part of the shorter one's length for each rank.
-[[nodiscard]] inline Result<void> check_lengths(const Team& team, std::string_view call,
-                                                const char* longer, std::size_t longer_length,
-                                                const char* shorter, std::size_t shorter_length) {
-  if (longer_length == shorter_length * team.size()) return {};
-  return collective_error(team, call,
-                          std::string(longer) + " has " + std::to_string(longer_length) +
-                              " elements and " + shorter + " " + std::to_string(shorter_length) +
-                              "; on " + std::to_string(team.size()) + " ranks it must have " +
-                              std::to_string(shorter_length * team.size()));
+// A call that this rank will not make. In a verifying run the others, which do, are told so.
+[[nodiscard]] inline Error refuse_call(Team& team, const char* call, const std::string& what) {
+  (void)team.lane([&](auto& fabric) {
+    CallSignature refused{call, {CallSignature::no_cell, 0}};
+    refused.invalid = true;
+    describe(fabric, refused);
+    return WaitStatus::ok;
+  });
+  return collective_error(team, call, what);
 }
 
-[[nodiscard]] inline Result<void> check_root(const Team& team, std::string_view call, Rank root) {
+// The longer span must have a part of the shorter one's length for each rank.
+[[nodiscard]] inline Result<void> check_lengths(Team& team, const char* call, const char* longer,
+                                                std::size_t longer_length, const char* shorter,
+                                                std::size_t shorter_length) {
+  if (longer_length == shorter_length * team.size()) return {};
+  return refuse_call(team, call,
+                     std::string(longer) + " has " + std::to_string(longer_length) +
+                         " elements and " + shorter + " " + std::to_string(shorter_length) +
+                         "; on " + std::to_string(team.size()) + " ranks it must have " +
+                         std::to_string(shorter_length * team.size()));
+}
+
+[[nodiscard]] inline Result<void> check_root(Team& team, const char* call, Rank root) {
   if (root.value < team.size()) return {};
-  return collective_error(team, call,
-                          "root is " + std::to_string(root.value) + "; there are " +
-                              std::to_string(team.size()) + " ranks, from 0 on");
+  return refuse_call(team, call,
+                     "root is " + std::to_string(root.value) + "; there are " +
+                         std::to_string(team.size()) + " ranks, from 0 on");
 }
 
 template <class T>
@@ -98,13 +109,13 @@ template <class T, detail::OperatorOn<T> Op = Sum>
 Result<void> all_reduce(Team& team, std::span<T> to, std::span<const std::type_identity_t<T>> from,
                         Op op = {}) {
   if (to.size() != from.size())
-    return detail::collective_error(team, "all_reduce",
-                                    "to has " + std::to_string(to.size()) + " elements and from " +
-                                        std::to_string(from.size()) +
-                                        "; they must have the same length");
+    return detail::refuse_call(team, "all_reduce",
+                               "to has " + std::to_string(to.size()) + " elements and from " +
+                                   std::to_string(from.size()) +
+                                   "; they must have the same length");
   if (to.data() != from.data() && detail::spans_overlap<T>(to, from))
-    return detail::collective_error(team, "all_reduce",
-                                    "to and from overlap; they must be the same or apart");
+    return detail::refuse_call(team, "all_reduce",
+                               "to and from overlap; they must be the same or apart");
   return detail::run_kept<AllReduce<T>>(team, [&](const AllReduce<T>& object, auto& fabric) {
     return object.run(fabric, detail::memory_of(to), detail::memory_of(from),
                       static_cast<std::int64_t>(to.size()), op);
@@ -121,9 +132,8 @@ Result<void> reduce_scatter(Team& team, std::span<T> to,
     return fits;
   if (to.data() != from.data() + to.size() * team.rank().value &&
       detail::spans_overlap<T>(to, from))
-    return detail::collective_error(
-        team, "reduce_scatter",
-        "to and from overlap; to may be this rank's part of from, or apart");
+    return detail::refuse_call(team, "reduce_scatter",
+                               "to and from overlap; to may be this rank's part of from, or apart");
   return detail::run_kept<ReduceScatter<T>>(
       team, [&](const ReduceScatter<T>& object, auto& fabric) {
         return object.run(fabric, detail::memory_of(to), detail::memory_of(from),
@@ -140,8 +150,8 @@ Result<void> all_gather(Team& team, std::span<T> to,
     return fits;
   if (from.data() != to.data() + from.size() * team.rank().value &&
       detail::spans_overlap<T>(to, from))
-    return detail::collective_error(
-        team, "all_gather", "to and from overlap; from may be this rank's part of to, or apart");
+    return detail::refuse_call(team, "all_gather",
+                               "to and from overlap; from may be this rank's part of to, or apart");
   return detail::run_kept<AllGather<T>>(team, [&](const AllGather<T>& object, auto& fabric) {
     return object.run(fabric, detail::memory_of(to), detail::memory_of(from),
                       static_cast<std::int64_t>(from.size()));
@@ -153,13 +163,13 @@ template <class T>
 Result<void> all_to_all(Team& team, std::span<T> to,
                         std::span<const std::type_identity_t<T>> from) {
   if (to.size() != from.size() || to.size() % team.size() != 0)
-    return detail::collective_error(team, "all_to_all",
-                                    "to has " + std::to_string(to.size()) + " elements and from " +
-                                        std::to_string(from.size()) +
-                                        "; they must have the same length, a multiple of the " +
-                                        std::to_string(team.size()) + " ranks");
+    return detail::refuse_call(team, "all_to_all",
+                               "to has " + std::to_string(to.size()) + " elements and from " +
+                                   std::to_string(from.size()) +
+                                   "; they must have the same length, a multiple of the " +
+                                   std::to_string(team.size()) + " ranks");
   if (detail::spans_overlap<T>(to, from))
-    return detail::collective_error(team, "all_to_all", "to and from overlap; they must be apart");
+    return detail::refuse_call(team, "all_to_all", "to and from overlap; they must be apart");
   return detail::run_kept<AllToAll<T>>(team, [&](const AllToAll<T>& object, auto& fabric) {
     return object.run(fabric, detail::memory_of(to), detail::memory_of(from),
                       static_cast<std::int64_t>(to.size() / team.size()));
@@ -184,13 +194,13 @@ Result<void> reduce(Team& team, std::span<T> to, std::span<const std::type_ident
   if (auto exists = detail::check_root(team, "reduce", root); !exists) return exists;
   const bool is_root = root == team.rank();
   if (is_root && to.size() != from.size())
-    return detail::collective_error(team, "reduce",
-                                    "to has " + std::to_string(to.size()) + " elements and from " +
-                                        std::to_string(from.size()) +
-                                        "; at the root they must have the same length");
+    return detail::refuse_call(team, "reduce",
+                               "to has " + std::to_string(to.size()) + " elements and from " +
+                                   std::to_string(from.size()) +
+                                   "; at the root they must have the same length");
   if (is_root && to.data() != from.data() && detail::spans_overlap<T>(to, from))
-    return detail::collective_error(team, "reduce",
-                                    "to and from overlap; they must be the same or apart");
+    return detail::refuse_call(team, "reduce",
+                               "to and from overlap; they must be the same or apart");
   return detail::run_kept<Reduce<T>>(team, [&](const Reduce<T>& object, auto& fabric) {
     return object.run(fabric, detail::memory_of(to), detail::memory_of(from),
                       static_cast<std::int64_t>(from.size()), root, op);
@@ -214,7 +224,7 @@ Result<void> gather(Team& team, std::span<T> to, std::span<const std::type_ident
         !fits)
       return fits;
     if (from.data() != to.data() + from.size() * root.value && detail::spans_overlap<T>(to, from))
-      return detail::collective_error(
+      return detail::refuse_call(
           team, "gather", "to and from overlap; from may be the root's part of to, or apart");
   }
   return detail::run_kept<Gather<T>>(team, [&](const Gather<T>& object, auto& fabric) {
@@ -234,7 +244,7 @@ Result<void> scatter(Team& team, std::span<T> to, std::span<const std::type_iden
         !fits)
       return fits;
     if (to.data() != from.data() + to.size() * root.value && detail::spans_overlap<T>(to, from))
-      return detail::collective_error(
+      return detail::refuse_call(
           team, "scatter", "to and from overlap; to may be the root's part of from, or apart");
   }
   return detail::run_kept<Scatter<T>>(team, [&](const Scatter<T>& object, auto& fabric) {

@@ -39,18 +39,22 @@ struct SpanParts {
   const std::string peer = number(fault.peer.value);
   const std::string count = number(fault.count);
   const std::string capacity = number(fault.capacity);
+  const std::string end = fault.end == CountFault::End::to ? "`to`" : "`from`";
   using Kind = CountFault::Kind;
   switch (fault.kind) {
     case Kind::none: break;
     case Kind::parts:
-      return rank + " gives " + count + " counts or places; there must be " + capacity +
-             ", one for each rank";
+      return rank + " gives " + count +
+             (fault.end == CountFault::End::received ? " received counts" : " counts or places") +
+             "; there must be " + capacity + ", one for each rank";
+    case Kind::place:
+      return rank + ", peer " + peer + ": the part of " + end + " begins at place " + count +
+             "; it must be from 0 to its length, " + capacity;
     case Kind::count:
-      return rank + ", peer " + peer + ": the count is " + count +
-             "; it must be from 0 to the capacity of `from` from its place on, " + capacity;
-    case Kind::room:
-      return rank + ", peer " + peer + ": there is to be room for " + count +
-             "; it must be from 0 to the capacity of `to` from its place on, " + capacity;
+      return rank + ", peer " + peer +
+             (fault.end == CountFault::End::to ? ": there is to be room for " : ": the count is ") +
+             count + "; it must be from 0 to the capacity of " + end + " from its place on, " +
+             capacity;
     case Kind::overlap: return rank + ": to and from overlap; they must be apart";
     case Kind::beyond:
       return rank + ", peer " + peer + ": the count is " + count +

@@ -8,8 +8,9 @@
 // for each message, with the same length.
 //
 // Errors: invalid_argument where the other rank does not exist or is this one, before anything is
-// sent, and where a message has another length than what is received; else what a lane's waits end
-// with (expired, peer_lost, aborted).
+// sent, and on both sides where a message has another length than what is received (the sender may
+// be told by its next call to that rank, SendReceive says when); else what a lane's waits end with
+// (expired, peer_lost, aborted).
 #pragma once
 
 #include <cstdint>
@@ -44,9 +45,15 @@ template <class T, std::int64_t C>
 Result<void> send(Team& team, const SendReceive<std::remove_const_t<T>, C>& pairs,
                   std::span<T> elements, Rank to) {
   if (auto exists = detail::check_peer(team, "send", "to", to); !exists) return exists;
-  return team.lane([&](auto& fabric) {
-    return pairs.send(fabric, to, detail::memory_of(elements),
-                      static_cast<std::int64_t>(elements.size()));
+  return team.lane([&](auto& fabric) -> Result<void> {
+    const WaitStatus status = pairs.send(fabric, to, detail::memory_of(elements),
+                                         static_cast<std::int64_t>(elements.size()));
+    if (status != WaitStatus::invalid) return result_of(status);
+    return detail::collective_error(team, "send",
+                                    "rank " + std::to_string(to.value) +
+                                        " receives another number of elements than it is sent, " +
+                                        "now " + std::to_string(elements.size()) +
+                                        "; both must be the same");
   });
 }
 
@@ -60,7 +67,7 @@ Result<void> receive(Team& team, const SendReceive<T, C>& pairs, std::span<T> el
     if (status != WaitStatus::invalid) return result_of(status);
     return detail::collective_error(team, "receive",
                                     "rank " + std::to_string(from.value) + " has sent " +
-                                        std::to_string(pairs.announced(fabric, from)) +
+                                        std::to_string(pairs.announced(fabric, from).count) +
                                         " elements, and here are " + std::to_string(count) +
                                         "; both must be the same");
   });

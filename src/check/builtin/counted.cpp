@@ -79,66 +79,62 @@ void each_of_part(F& fabric, WindowRef<T> window, std::int64_t first, std::int64
   }
 }
 
+// Who has parts, and who gets some: a gather has one, for all, and a reduction gets one, of all.
+enum class Kind { exchange, gather, reduction };
+
+// Call after call with other counts and other elements. call(fabric, ends, rooms, sent) makes it.
+template <Kind kind, class Call>
+void counted(Team& team, std::uint32_t lanes, std::uint32_t calls, Call&& call_once) {
+  const std::uint32_t ranks = team.size();
+  const std::uint32_t given = kind == Kind::gather ? 1 : ranks;
+  const std::uint32_t kept = kind == Kind::reduction ? 1 : ranks;
+  const Pages pages(team, calls, capacity * kept, capacity * given);
+  each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
+    const auto [to, from] = pages.of(call);
+    const std::uint32_t own = fabric.rank().value;
+    const auto count = [&](std::uint32_t source, std::uint32_t target) {
+      return count_of(kind == Kind::reduction ? 0 : source, kind == Kind::gather ? 0 : target,
+                      call);
+    };
+    const auto first = [](std::uint32_t target) { return kind == Kind::gather ? 0 : 10 * target; };
+    for (std::uint32_t peer = 0; peer < given; ++peer)
+      each_of_part(fabric, from, peer * capacity, count(own, peer), true,
+                   [&](std::int64_t i) { return value(own, call, first(peer) + i); });
+    const Plan sent(ranks, [&](std::uint32_t peer) { return count(own, peer); });
+    const Plan rooms(ranks, [](std::uint32_t) { return capacity; });
+    const WaitStatus status = call_once(fabric, Ends{to, from}, rooms.parts(), sent.parts());
+    for (std::uint32_t peer = 0; peer < kept && status == WaitStatus::ok; ++peer)
+      each_of_part(fabric, to, peer * capacity, count(peer, own), false, [&](std::int64_t i) {
+        return kind == Kind::reduction ? sum_of_values(ranks, call, first(own) + i)
+                                       : value(peer, call, first(own) + i);
+      });
+    return status;
+  });
+}
+
 }  // namespace
 
 MUSTER_CHECK(all_to_all_v,
              {.ranks = 3, .calls = 3, .about = "a part of any length of each rank's to each"}) {
   const muster::AllToAllV<T, tile> exchange(team, {.chunk = 2 * team.size()});
-  const std::uint32_t ranks = team.size();
-  const Pages pages(team, calls, capacity * ranks, capacity * ranks);
-  each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
-    const auto [to, from] = pages.of(call);
-    const std::uint32_t own = fabric.rank().value;
-    const Plan sent(ranks, [&](std::uint32_t peer) { return count_of(own, peer, call); });
-    const Plan rooms(ranks, [](std::uint32_t) { return capacity; });
-    for (std::uint32_t peer = 0; peer < ranks; ++peer)
-      each_of_part(fabric, from, peer * capacity, count_of(own, peer, call), true,
-                   [&](std::int64_t i) { return value(own, call, 10 * peer + i); });
-    const WaitStatus status =
-        exchange.run(fabric, to, rooms.parts(), not_wanted, from, sent.parts());
-    for (std::uint32_t peer = 0; peer < ranks && status == WaitStatus::ok; ++peer)
-      each_of_part(fabric, to, peer * capacity, count_of(peer, own, call), false,
-                   [&](std::int64_t i) { return value(peer, call, 10 * own + i); });
-    return status;
+  counted<Kind::exchange>(team, lanes, calls, [&](auto& fabric, Ends ends, auto rooms, auto sent) {
+    return exchange.run(fabric, ends.to, rooms, not_wanted, ends.from, sent);
   });
 }
 
 MUSTER_CHECK(all_gather_v,
              {.ranks = 3, .calls = 3, .about = "what all ranks have, of any length, to each"}) {
   const muster::AllGatherV<T, tile> gather(team, {.chunk = 2});
-  const std::uint32_t ranks = team.size();
-  const Pages pages(team, calls, capacity * ranks, capacity);
-  each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
-    const auto [to, from] = pages.of(call);
-    const std::uint32_t own = fabric.rank().value;
-    const Plan rooms(ranks, [](std::uint32_t) { return capacity; });
-    const std::int64_t count = count_of(own, 0, call);
-    each_of_part(fabric, from, 0, count, true, [&](std::int64_t i) { return value(own, call, i); });
-    const WaitStatus status = gather.run(fabric, to, rooms.parts(), not_wanted, from, count);
-    for (std::uint32_t peer = 0; peer < ranks && status == WaitStatus::ok; ++peer)
-      each_of_part(fabric, to, peer * capacity, count_of(peer, 0, call), false,
-                   [&](std::int64_t i) { return value(peer, call, i); });
-    return status;
+  counted<Kind::gather>(team, lanes, calls, [&](auto& fabric, Ends ends, auto rooms, auto sent) {
+    return gather.run(fabric, ends.to, rooms, not_wanted, ends.from, sent.counts.data[0]);
   });
 }
 
 MUSTER_CHECK(reduce_scatter_v,
              {.ranks = 3, .calls = 3, .about = "a part of the sums, of any length, to each rank"}) {
   const muster::ReduceScatterV<T, tile> sums(team, {.chunk = 2 * team.size()});
-  const std::uint32_t ranks = team.size();
-  const Pages pages(team, calls, capacity, capacity * ranks);
-  each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
-    const auto [to, from] = pages.of(call);
-    const std::uint32_t own = fabric.rank().value;
-    const Plan parts(ranks, [&](std::uint32_t peer) { return count_of(0, peer, call); });
-    for (std::uint32_t peer = 0; peer < ranks; ++peer)
-      each_of_part(fabric, from, peer * capacity, count_of(0, peer, call), true,
-                   [&](std::int64_t i) { return value(own, call, 10 * peer + i); });
-    const WaitStatus status = sums.run(fabric, to, from, parts.parts());
-    if (status == WaitStatus::ok)
-      each_of_part(fabric, to, 0, count_of(0, own, call), false,
-                   [&](std::int64_t i) { return sum_of_values(ranks, call, 10 * own + i); });
-    return status;
+  counted<Kind::reduction>(team, lanes, calls, [&](auto& fabric, Ends ends, auto, auto parts) {
+    return sums.run(fabric, ends.to, ends.from, parts);
   });
 }
 

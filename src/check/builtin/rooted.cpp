@@ -17,82 +17,71 @@ std::int64_t rooted_count(std::uint32_t lanes) {
   return count_for(lanes) + 2 * muster::Rooted<T>::depth;
 }
 
-// With credits all cells are zero at the end.
-template <Cells cells, class Collective>
-void promise(Team& team, const Collective& collective) {
-  if constexpr (cells == Cells::credits) {
+// So many elements on each side: one part, or one for each rank.
+struct Lengths {
+  std::int64_t to;
+  std::int64_t from;
+};
+
+// Call after call with another root. right(rank, root, call, i) is element i of the result on
+// `rank`; `everywhere`, or at the root alone.
+template <class Collective, class Right>
+void rooted(Team& team, std::uint32_t lanes, std::uint32_t calls, Lengths parts, bool everywhere,
+            Right&& right) {
+  const Collective collective(team, {.chunk = 2});
+  if (Collective::cells == Cells::credits) {  // all cells are zero at the end
     team.promise_zero(collective.rows());
     team.promise_zero(collective.answers());
   }
+  const std::int64_t count = rooted_count(lanes);
+  const auto [to, from] = make_ends(team, parts.to * count, parts.from * count);
+  each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
+    const Rank root{call % fabric.size()};
+    fill(fabric, from, count, [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
+    const WaitStatus status = collective.run(fabric, to, from, count, root);
+    if (status == WaitStatus::ok && (everywhere || fabric.rank() == root))
+      look(fabric, to, count,
+           [&](std::int64_t i) { return right(fabric.rank().value, root.value, call, i); });
+    return status;
+  });
 }
 
 template <Cells cells>
 void broadcast(Team& team, std::uint32_t lanes, std::uint32_t calls) {
-  const muster::Broadcast<T, tile, cells> broadcast(team, {.chunk = 2});
-  promise<cells>(team, broadcast);
-  const std::int64_t count = rooted_count(lanes);
-  const auto [to, from] = make_ends(team, count, count);
-  each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
-    const Rank root{call % fabric.size()};
-    fill(fabric, from, count, [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
-    const WaitStatus status = broadcast.run(fabric, to, from, count, root);
-    if (status == WaitStatus::ok)
-      look(fabric, to, count, [&](std::int64_t i) { return value(root.value, call, i); });
-    return status;
-  });
+  rooted<muster::Broadcast<T, tile, cells>>(
+      team, lanes, calls, {1, 1}, true,
+      [](std::uint32_t, std::uint32_t root, std::uint32_t call, std::int64_t i) {
+        return value(root, call, i);
+      });
 }
 
 template <Cells cells>
 void reduce(Team& team, std::uint32_t lanes, std::uint32_t calls) {
-  const muster::Reduce<T, tile, cells> sums(team, {.chunk = 2});
-  promise<cells>(team, sums);
-  const std::int64_t count = rooted_count(lanes);
-  const auto [to, from] = make_ends(team, count, count);
-  each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
-    const Rank root{call % fabric.size()};
-    fill(fabric, from, count, [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
-    const WaitStatus status = sums.run(fabric, to, from, count, root);
-    if (status == WaitStatus::ok && fabric.rank() == root)
-      look(fabric, to, count,
-           [&](std::int64_t i) { return sum_of_values(fabric.size(), call, i); });
-    return status;
-  });
+  rooted<muster::Reduce<T, tile, cells>>(
+      team, lanes, calls, {1, 1}, false,
+      [&](std::uint32_t, std::uint32_t, std::uint32_t call, std::int64_t i) {
+        return sum_of_values(team.size(), call, i);
+      });
 }
 
 template <Cells cells>
 void gather(Team& team, std::uint32_t lanes, std::uint32_t calls) {
-  const muster::Gather<T, tile, cells> rows(team, {.chunk = 2});
-  promise<cells>(team, rows);
   const std::int64_t count = rooted_count(lanes);
-  const auto [to, from] = make_ends(team, count * team.size(), count);
-  each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
-    const Rank root{call % fabric.size()};
-    fill(fabric, from, count, [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
-    const WaitStatus status = rows.run(fabric, to, from, count, root);
-    if (status == WaitStatus::ok && fabric.rank() == root)
-      look(fabric, to, count, [&](std::int64_t i) {
+  rooted<muster::Gather<T, tile, cells>>(
+      team, lanes, calls, {team.size(), 1}, false,
+      [&](std::uint32_t, std::uint32_t, std::uint32_t call, std::int64_t i) {
         return value(static_cast<std::uint32_t>(i / count), call, i % count);
       });
-    return status;
-  });
 }
 
 template <Cells cells>
 void scatter(Team& team, std::uint32_t lanes, std::uint32_t calls) {
-  const muster::Scatter<T, tile, cells> parts(team, {.chunk = 2});
-  promise<cells>(team, parts);
   const std::int64_t count = rooted_count(lanes);
-  const auto [to, from] = make_ends(team, count, count * team.size());
-  each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
-    const Rank root{call % fabric.size()};
-    fill(fabric, from, count, [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
-    const WaitStatus status = parts.run(fabric, to, from, count, root);
-    if (status == WaitStatus::ok)
-      look(fabric, to, count, [&](std::int64_t i) {
-        return value(root.value, call, fabric.rank().value * count + i);
+  rooted<muster::Scatter<T, tile, cells>>(
+      team, lanes, calls, {1, team.size()}, true,
+      [&](std::uint32_t rank, std::uint32_t root, std::uint32_t call, std::int64_t i) {
+        return value(root, call, rank * count + i);
       });
-    return status;
-  });
 }
 
 }  // namespace

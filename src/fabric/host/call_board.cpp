@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/call_words.hpp"
+
 namespace muster::host {
 namespace {
 
@@ -29,60 +31,47 @@ Name words_of(const char* name) {
 
 using Words = std::array<std::uint64_t, CallRecord::other_words>;
 
+// All that is compared, bar the name.
 Words words_of(const CallSignature& call) {
   const auto word = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  const auto both = [](std::uint64_t low, std::uint64_t high) { return high << 32U | low; };
   const TransferShape& shape = call.shape;
-  return {word(shape.rows),       word(shape.cols), word(shape.chunk_rows),
-          word(shape.chunk_cols), shape.element,    call.lanes};
+  return {call.detail[0],
+          call.detail[1],
+          word(shape.rows),
+          word(shape.cols),
+          word(shape.chunk_rows),
+          word(shape.chunk_cols),
+          shape.element,
+          both(call.lanes, call.root),
+          both(call.op, call.invalid ? 1 : 0)};
 }
 
-std::string in_words(const std::string& name, std::uint64_t first, std::uint64_t second,
-                     const Words& others, std::uint64_t number) {
-  if (second == set_up_call) return name;
-  std::string text = name;
-  const auto [rows, cols, chunk_rows, chunk_cols, element, lanes] = others;
-  if (rows != 0 || cols != 0)
-    text += fmt::format(" of {} x {} {}", rows, cols, name_of_element(element));
-  if (chunk_rows != 0 || chunk_cols != 0)
-    text += fmt::format(" in chunks of {} x {}{}", chunk_rows, chunk_cols,
-                        second != 0 ? ", pipelined" : "");
-  if (lanes != 0) text += fmt::format(" of {} lanes", lanes);
-  if (first == CallSignature::no_cell) return text;
-  text += fmt::format(" (cell {}", first);
-  if (second != 0) text += fmt::format(", {}", second);
-  if (number != 0) text += fmt::format(", its call {}", number);
-  return text + ")";
+CallSignature call_of(const char* name, const Words& words, std::uint64_t number) {
+  const auto low = [](std::uint64_t word) { return static_cast<std::uint32_t>(word); };
+  const auto value = [](std::uint64_t word) { return static_cast<std::int64_t>(word); };
+  CallSignature call;
+  call.name = name;
+  call.detail[0] = words[0];
+  call.detail[1] = words[1];
+  call.shape = {value(words[2]), value(words[3]), value(words[4]), value(words[5]), words[6]};
+  call.lanes = low(words[7]);
+  call.root = low(words[7] >> 32U);
+  call.op = low(words[8]);
+  call.invalid = words[8] >> 32U != 0;
+  call.number = low(number);
+  return call;
 }
 
 }  // namespace
-
-std::uint64_t bytes_of_element(std::uint64_t code) {
-  return code & 0xffffffffU;
-}
-
-std::string name_of_element(std::uint64_t code) {
-  const std::uint64_t bytes = bytes_of_element(code);
-  switch (static_cast<ElementKind>(code >> 32U)) {
-    case ElementKind::floating: return fmt::format("float{}", 8 * bytes);
-    case ElementKind::integer: return fmt::format("int{}", 8 * bytes);
-    case ElementKind::natural: return fmt::format("uint{}", 8 * bytes);
-    case ElementKind::other: break;
-  }
-  return fmt::format("elements of {} bytes", bytes);
-}
-
-std::string to_string(const CallSignature& call) {
-  return in_words(call.name, call.detail[0], call.detail[1], words_of(call), call.number);
-}
 
 void CallBoard::write(std::uint32_t lane, std::uint64_t number, const CallSignature& call) {
   CallRecord& record = records[lane][number % laps];
   record.number.store(0);
   const Name name = words_of(call.name);
   for (std::size_t i = 0; i < name.size(); ++i) record.name[i].store(name[i]);
-  for (std::size_t i = 0; i < 2; ++i) record.detail[i].store(call.detail[i]);
-  const Words others = words_of(call);
-  for (std::size_t i = 0; i < others.size(); ++i) record.others[i].store(others[i]);
+  const Words words = words_of(call);
+  for (std::size_t i = 0; i < words.size(); ++i) record.words[i].store(words[i]);
   record.own_number.store(call.number);
   // All of it is sequentially consistent: of two ranks that write and then look at each other, at
   // least one sees the other's record (store buffering).
@@ -95,17 +84,17 @@ std::string CallBoard::differs(std::uint32_t lane, std::uint64_t number,
   if (record.number.load() != number) return {};
   Name name{};
   for (std::size_t i = 0; i < name.size(); ++i) name[i] = record.name[i].load();
-  const std::uint64_t first = record.detail[0].load();
-  const std::uint64_t second = record.detail[1].load();
-  Words others{};
-  for (std::size_t i = 0; i < others.size(); ++i) others[i] = record.others[i].load();
+  Words words{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = record.words[i].load();
   const std::uint64_t own_number = record.own_number.load();
   if (record.number.load() != number) return {};
-  if (second == set_up_call && call.detail[1] == set_up_call) return {};
-  if (name == words_of(call.name) && first == call.detail[0] && second == call.detail[1] &&
-      others == words_of(call))
-    return {};
-  return in_words(reinterpret_cast<const char*>(name.data()), first, second, others, own_number);
+  if (words[1] == set_up_call && call.detail[1] == set_up_call) return {};
+  const CallSignature theirs =
+      call_of(reinterpret_cast<const char*>(name.data()), words, own_number);
+  const Name own_name = words_of(call.name);
+  CallSignature own = call;
+  own.name = reinterpret_cast<const char*>(own_name.data());  // as short as theirs
+  return agree(theirs, own) ? std::string() : to_string(theirs);
 }
 
 }  // namespace muster::host

@@ -18,13 +18,11 @@ inline constexpr std::uint64_t set_up_call = ~0ULL;
 // finds another number before or after it has read nothing.
 struct alignas(64) CallRecord {
   static constexpr std::size_t name_words = 5;
-  static constexpr std::size_t other_words = 6;
+  static constexpr std::size_t other_words = 9;
 
   std::atomic<std::uint64_t> number;  // the lane's first call is 1; 0 while it is written
   std::array<std::atomic<std::uint64_t>, name_words> name;
-  std::array<std::atomic<std::uint64_t>, 2> detail;
-  std::array<std::atomic<std::uint64_t>, other_words>
-      others;                             // the members of TransferShape, and lanes
+  std::array<std::atomic<std::uint64_t>, other_words> words;  // all else that is compared
   std::atomic<std::uint64_t> own_number;  // of the call among those of its object; not compared
 };
 
@@ -44,12 +42,5 @@ struct CallBoard {
   [[nodiscard]] std::string differs(std::uint32_t lane, std::uint64_t number,
                                     const CallSignature& call) const;
 };
-
-// "EpochBarrier (cell 12, its call 3)", "halo of 4 x 6 float32 in chunks of 2 x 6"
-[[nodiscard]] std::string to_string(const CallSignature& call);
-
-// Of an element_code: the bytes of one element; "float32", "elements of 64 bytes".
-[[nodiscard]] std::uint64_t bytes_of_element(std::uint64_t code);
-[[nodiscard]] std::string name_of_element(std::uint64_t code);
 
 }  // namespace muster::host

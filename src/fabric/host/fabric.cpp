@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/call_words.hpp"
 #include "fabric/host/futex.hpp"
 #include "fabric/host/lane_watch.hpp"
 #include "muster/fabric/host.hpp"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/call_words.hpp"
 #include "base/compare.hpp"
 #include "fabric/host/futex.hpp"
 

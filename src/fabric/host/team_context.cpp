@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/call_words.hpp"
 #include "base/step.hpp"
 
 namespace muster::host {
