@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "muster/expect.hpp"
 #include "muster/fabric.hpp"
 #include "muster/hints.hpp"
+#include "muster/result.hpp"
 
 namespace muster {
 
@@ -61,14 +63,12 @@ class PacketExchange {
  public:
   PacketExchange() = default;
   // `elements`: the most of a call, which takes as many tiles as that fills. Takes two times so
-  // many of every rank, for each lane and rank.
+  // many of every rank, for each lane and rank. An error (Failure) where they are negative, or more
+  // than memory has places for.
   template <class Team>
   requires SetUp<Team>
   explicit PacketExchange(Team& team, std::int64_t elements = R * C)
-      : barrier_(team), counts_(*team.rows()), set_(tiles(elements) * lines) {
-    const std::int64_t places = std::int64_t{2} * counts_.lanes * counts_.ranks;
-    slots_ = *team.template window<PacketLine>({places * set_});
-  }
+      : PacketExchange(team, Set{set_for(elements, places_of(team))}) {}
 
   static constexpr std::uint32_t no_flag = 0;  // of a call that is refused
 
@@ -181,6 +181,30 @@ class PacketExchange {
  private:
   static constexpr std::int64_t lines = packet_lines<T>(R * C);
   static constexpr std::uint32_t last_flag = ~0U;
+
+  struct Set {
+    std::int64_t lines;  // of a call, from one rank on one lane
+  };
+  template <class Team>
+  PacketExchange(Team& team, Set set)
+      : barrier_(team),
+        counts_(*team.rows()),
+        slots_(*team.template window<PacketLine>({places_of(team) * set.lines})),
+        set_(set.lines) {}
+
+  // How many such sets a rank has.
+  template <class Team>
+  [[nodiscard]] static std::int64_t places_of(const Team& team) {
+    return std::int64_t{2} * team.max_lanes() * team.size();
+  }
+  [[nodiscard]] static std::int64_t set_for(std::int64_t elements, std::int64_t places) {
+    if (elements >= 0 && tiles(elements) <= INT64_MAX / lines / places)
+      return tiles(elements) * lines;
+    throw Failure(Error{ErrorCode::invalid_argument,
+                        "PacketExchange: elements is " + std::to_string(elements) +
+                            "; it must be from 0 to what " + std::to_string(places) +
+                            " sets of packets have room for in memory"});
+  }
 
   template <class F, class Tile>
   MUSTER_FN static constexpr void check_tile() {

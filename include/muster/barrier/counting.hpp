@@ -35,6 +35,8 @@ struct Never {
 //   void keep(fabric, state)              into the counters, by one thread for each
 //   WaitStatus await(fabric, state, use)  waits, and converges at the end
 //   Counter refusal(fabric)               where a failure is noted, if it is refused afterwards
+//   bool fits(fabric)                     if that can be false: has the barrier been made for this
+//                                         lane? Where it has not, every call is `invalid`
 //
 // A Count that is a WaitStatus says itself that the call is refused.
 //
@@ -110,6 +112,8 @@ class Counting {
   // The same to all threads, which have met where it is so.
   template <Fabric F>
   [[nodiscard]] MUSTER_FN bool refuses(F& fabric) const {
+    if (!fits_lane(fabric)) [[unlikely]]
+      return true;
     if constexpr (!survives) {
       if (Refusal::stands(fabric, self().refusal(fabric))) [[unlikely]] {
         fabric.converge();  // all threads have looked
@@ -119,6 +123,12 @@ class Counting {
     return false;
   }
 
+  // What a call that is refused returns.
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN WaitStatus refusal_status(F& fabric) const {
+    return fits_lane(fabric) ? WaitStatus::refused : WaitStatus::invalid;
+  }
+
   // All threads have read the counters before the converge of announce, and none reads them again
   // before the one that ends await.
   template <Fabric F, class State>
@@ -126,7 +136,7 @@ class Counting {
     if constexpr (count_refuses) refused = self().count(state) == WaitStatus::refused;
     if constexpr (!survives)
       if (refused) [[unlikely]]
-        return WaitStatus::refused;
+        return refusal_status(fabric);
     self().keep(fabric, state);
     const WaitStatus status = self().await(fabric, state, use);
     if constexpr (survives)
@@ -137,6 +147,14 @@ class Counting {
 
  private:
   [[nodiscard]] MUSTER_FN const Barrier& self() const { return static_cast<const Barrier&>(*this); }
+
+  template <Fabric F>
+  [[nodiscard]] MUSTER_FN bool fits_lane(F& fabric) const {
+    if constexpr (requires { self().fits(fabric); })
+      return self().fits(fabric);
+    else
+      return true;
+  }
 
   template <Fabric F>
   [[nodiscard]] MUSTER_FN Scoped<F> open(F& fabric, BarrierUse use, CallSite<F> site) const {
@@ -169,7 +187,9 @@ class Counting<Barrier, Count, after>::Scoped {
  public:
   MUSTER_FN Scoped(const Barrier& barrier, F& fabric, BarrierUse use)
       : barrier_(barrier), fabric_(fabric), use_(use), state_(barrier.begin(fabric)) {
-    if constexpr (!survives)
+    if (!barrier.fits_lane(fabric))
+      status_ = WaitStatus::invalid;
+    else if constexpr (!survives)
       if (Refusal::stands(fabric, barrier.refusal(fabric))) status_ = WaitStatus::refused;
   }
 
@@ -185,7 +205,7 @@ class Counting<Barrier, Count, after>::Scoped {
   MUSTER_FN WaitStatus wait(CallSite<F> site = {}) {
     const Called called(fabric_, site);
     if (refused()) [[unlikely]]
-      return WaitStatus::refused;
+      return barrier_.refusal_status(fabric_);
     const OneCall call(fabric_);
     const WaitStatus status = barrier_.await(fabric_, state_, use_);
     status_ = worst(status_, status);

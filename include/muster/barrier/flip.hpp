@@ -4,6 +4,7 @@
 
 #include "muster/barrier/counting.hpp"
 #include "muster/barrier/use.hpp"
+#include "muster/expect.hpp"
 #include "muster/fabric.hpp"
 #include "muster/result.hpp"
 
@@ -19,7 +20,8 @@ namespace muster {
 //
 // On a pad, lane k takes channel k; or channel c + k, where it is told c: then several barriers, or
 // other code, use the other channels of one pad at the same time. Two that use one channel take
-// turns, and something else orders them.
+// turns, and something else orders them. A lane that there is no channel for touches nothing: its
+// calls are `invalid`.
 //
 // arrive() may block until the peers have left the previous call.
 //
@@ -61,6 +63,13 @@ class FlipBarrier : public Counting<FlipBarrier, WaitStatus, AfterFailure::refus
 
   template <Fabric>
   using State = WaitStatus;  // the worst of the hands
+
+  template <class F>
+  [[nodiscard]] MUSTER_FN bool fits(F& fabric) const {
+    const bool has_channel = fabric.lane().value < rows_.lanes;
+    expect(fabric, has_channel, "FlipBarrier: there is a channel for each lane that runs");
+    return has_channel;
+  }
 
   // Where a failure is noted.
   template <class F>

@@ -5,6 +5,7 @@
 #include "muster/barrier/counting.hpp"
 #include "muster/barrier/target.hpp"
 #include "muster/barrier/use.hpp"
+#include "muster/expect.hpp"
 #include "muster/fabric.hpp"
 #include "muster/hints.hpp"
 
@@ -42,8 +43,8 @@ class GridBarrier : public Counting<GridBarrier, std::uint32_t, AfterFailure::re
   explicit GridBarrier(T& team) : rows_(*team.rows()) {}
   MUSTER_FN explicit constexpr GridBarrier(Rows rows) : rows_(rows) {}
 
-  // The same rows, where a call is over once so many lanes of the rank have arrived, at least one.
-  // It takes the place of this one: not both are called.
+  // The same rows, where a call is over once so many lanes of the rank have arrived, at least one:
+  // with 0 every call is `invalid`. It takes the place of this one: not both are called.
   [[nodiscard]] MUSTER_FN constexpr GridArrivals expecting(std::uint32_t arrivals) const;
 
   [[nodiscard]] MUSTER_FN Rows rows() const { return rows_; }
@@ -171,7 +172,7 @@ class GridArrivals : public Counting<GridArrivals, std::uint32_t, AfterFailure::
     const Called called(fabric, site);
     auto state = begin(fabric);
     if (refuses(fabric)) [[unlikely]]
-      return WaitStatus::refused;
+      return refusal_status(fabric);
     state.sum += state.lanes;
     fabric.converge();  // all threads have read the sum
     keep(fabric, state);
@@ -203,6 +204,12 @@ class GridArrivals : public Counting<GridArrivals, std::uint32_t, AfterFailure::
   friend Counting;
   template <Fabric F>
   using State = GridBarrier::State<F>;
+
+  template <class F>
+  [[nodiscard]] MUSTER_FN bool fits(F& fabric) const {
+    expect(fabric, arrivals_ != 0, "GridBarrier::expecting: at least one lane arrives");
+    return arrivals_ != 0;
+  }
 
   template <Fabric F>
   [[nodiscard]] MUSTER_FN Counter refusal(const F& fabric) const {
