@@ -32,7 +32,9 @@
 //  6. Nothing orders an own notify before an own later wait, test or get (store buffering).
 //  7. Two adds to one cell commute and are atomic. A set and an add to one cell, or two sets,
 //     unordered, are an error, though it may seem to work: on some fabrics they are not even atomic
-//     towards each other. Signals are touched by no other means than these operations.
+//     towards each other. Fetched operations (11) and adds on one cell are atomic towards each
+//     other; a set, hand or take beside a fetched operation, unordered, is an error. Signals are
+//     touched by no other means than these operations.
 //  8. Unordered access to window data, one of them a write, is an error, not a value. remote_adds
 //     of one type commute with each other, those to the own rank too, and race with everything
 //     else. A put followed by another transfer of the same remote bytes is unordered on `rdma`
@@ -40,6 +42,16 @@
 //  9. Where memory is not coherent, acquire also invalidates, release also writes back; nothing
 //     else does.
 // 10. The start of a kernel acquires, its end releases and flushes, for all lanes of the rank.
+// 11. A fetched operation (AtomicFabric) has taken effect on return, at a peer too. All that change
+//     a cell do so one after another: each reads what the one before has left, and the adds that
+//     have come since, and nothing comes between its reading and its writing. Releasing, it carries
+//     what a release notify to that peer would (1); acquiring, it sees what an acquire wait would
+//     (3). What the value that it found carried, the value that it leaves carries as well. One that
+//     leaves the value as it was (a compare_swap that fails, a fetch_add of 0, an exchange for an
+//     equal value) is a read: it carries nothing, and what it sees may be as old as what a read of
+//     the own cell may see. (For 7 it is a write, but for a compare_swap that fails.) For 5, a
+//     fetched operation that does not acquire is a load. It comes after the lane's own earlier
+//     plain notifies to that cell.
 //
 // A transfer to the own rank is a local access: done on return as a store is, and seen by other
 // threads after a converge. The deposit of a put_signal to the own rank is not done on return.

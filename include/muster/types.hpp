@@ -53,7 +53,7 @@ enum class Compare : std::uint8_t { eq, ne, ge, gt, le, lt };
 enum class ReduceOp : std::uint8_t { sum, prod, max, min };
 
 // What an access orders besides itself. A notify takes relaxed or release, a wait relaxed or
-// acquire.
+// acquire, a fetched operation any.
 enum class Order : std::uint8_t { relaxed, acquire, release, acq_rel };
 
 // Who must agree on an access: the threads of one lane, in parts of it; the lanes of one device; or
@@ -278,6 +278,13 @@ struct Condition {
 struct [[nodiscard]] AnyStatus {
   WaitStatus status = WaitStatus::ok;
   std::uint32_t index = 0;
+};
+
+// What a fetched operation (muster::AtomicFabric) found: the cell's value before it, which means
+// something only where status is ok.
+struct [[nodiscard]] Fetched {
+  WaitStatus status = WaitStatus::ok;
+  std::uint32_t value = 0;
 };
 
 }  // namespace muster

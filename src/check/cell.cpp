@@ -9,8 +9,9 @@ void Cell::reset() {
   promised_zero = false;
   count = 0;
   readings.clear();
+  idle_writes.clear();
   sets.clear();
-  flipped = false;
+  flipped = exchanged = false;
   taken_back_by.clear();
   suspicions.clear();
   readers.clear();
@@ -22,7 +23,23 @@ Deposit& Cell::append() {
   return deposits[count++];
 }
 
+// From the last one that replaced the value: those that it did not find, whenever they were issued.
+std::uint32_t Cell::value_exchanged(const Bits& set) const {
+  const Deposit* last = nullptr;
+  set.each([&](std::uint32_t at) {
+    if (deposits[at].op == NotifyOp::set) last = &deposits[at];
+  });
+  std::uint32_t value = last == nullptr ? 0 : last->value;
+  set.each([&](std::uint32_t at) {
+    const Deposit& deposit = deposits[at];
+    if (deposit.op == NotifyOp::add && (last == nullptr || !last->before.has(at)))
+      value += deposit.value;
+  });
+  return value;
+}
+
 std::uint32_t Cell::value(const Bits& set) const {
+  if (exchanged && !mutant("exchange-in-order-of-issue")) return value_exchanged(set);
   std::uint32_t value = 0;
   set.each([&](std::uint32_t at) {
     const Deposit& deposit = deposits[at];
@@ -35,7 +52,10 @@ Bits Cell::contained(const Bits& set) const {
   if ((sets.empty() && !flipped) || mutant("overwritten-deposits-carry")) return set;
   Bits part;
   set.each([&](std::uint32_t at) {
-    if (deposits[at].op == NotifyOp::set || deposits[at].flips) part.clear();
+    // What a fetched operation replaces goes on being carried.
+    const bool hides =
+        deposits[at].op == NotifyOp::set && (!deposits[at].fetched || mutant("exchange-hides"));
+    if (hides || deposits[at].flips) part.clear();
     part.add(at);
   });
   return part;
@@ -45,6 +65,12 @@ Bits Cell::all() const {
   Bits bits;
   for (std::uint32_t at = 0; at < count; ++at) bits.add(at);
   return bits;
+}
+
+bool Cell::is_newest(const Bits& set) const {
+  for (const Reading& reading : readings)
+    if (!reading.set.within(set)) return false;
+  return true;
 }
 
 Bits Cell::known(const Clock& clock, const Clock* issued, LaneThreads lane) const {

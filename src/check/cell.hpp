@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,21 @@ struct CallTag {
   friend bool operator==(const CallTag&, const CallTag&) = default;
 };
 
+// A fetched operation: what it leaves of the value that it finds.
+struct Fetch {
+  enum class Kind : std::uint8_t { add, exchange, compare_swap };
+  Kind kind = Kind::add;
+  std::uint32_t operand = 0;   // what is added, or put in the place of what is there
+  std::uint32_t expected = 0;  // compare_swap
+
+  [[nodiscard]] std::uint32_t after(std::uint32_t found) const {
+    if (kind == Kind::add) return found + operand;
+    return kind == Kind::exchange || found == expected ? operand : found;
+  }
+  // Contract 11: then it is a read.
+  [[nodiscard]] bool leaves(std::uint32_t found) const { return after(found) == found; }
+};
+
 struct Deposit {
   std::uint32_t thread = 0;  // who issued it
   std::uint32_t value = 0;
@@ -33,11 +49,12 @@ struct Deposit {
   Scope scope = Scope::system;
   bool own_agent = false;  // put_signal: a writer of its own
   bool flips = false;  // a hand or a take: it adds, and its value is all that the cell holds then
-  Stamp stamp;         // known to whoever's clock has reached it
-  Clock view;          // what a reader that acquires learns
-  Clock cause;         // program order and every reads-from edge up to here
-  Clock ended;         // the part of it that is done before this takes effect (Thread::ended)
-  Bits before;         // the deposits on this cell that its thread had to see; closed
+  std::optional<Fetch::Kind> fetched;  // by which fetched operation
+  Stamp stamp;                         // known to whoever's clock has reached it
+  Clock view;                          // what a reader that acquires learns
+  Clock cause;                         // program order and every reads-from edge up to here
+  Clock ended;  // the part of it that is done before this takes effect (Thread::ended)
+  Bits before;  // the deposits on this cell that its thread had to see; closed
   CallTag call;
   std::uint64_t depth = 0;  // of the chain of deposits up to this one
   Where where;
@@ -51,6 +68,13 @@ struct Suspicion {
   std::string what;
   std::string missing;
   Clock past;
+};
+
+// A fetched operation that wrote what was there: no deposit, but a write beside a set.
+struct IdleWrite {
+  Stamp stamp;
+  Clock cause;
+  Where where;
 };
 
 struct Reading {
@@ -82,8 +106,10 @@ struct Cell {
   std::vector<Deposit> deposits;
   std::uint32_t count = 0;
   std::vector<Reading> readings;
+  std::vector<IdleWrite> idle_writes;
   Bits sets;                                 // which deposits are sets
   bool flipped = false;                      // it is handed and taken
+  bool exchanged = false;                    // a fetched operation replaced its value
   std::vector<std::uint32_t> taken_back_by;  // threads that gave a negative add
   std::vector<Suspicion> suspicions;
   std::vector<std::uint32_t> readers;  // threads that waited, tested or read
@@ -99,15 +125,20 @@ struct Cell {
   Deposit& append();
 
   // The value of a set of deposits. Sets are ordered (or there was a clobber), and the order of
-  // issue is one of their orders.
+  // issue is one of their orders; adds that an exchange did not find come after it.
   [[nodiscard]] std::uint32_t value(const Bits& set) const;
   // The part of a closed set that its value contains: from the last set, hand or take on.
   [[nodiscard]] Bits contained(const Bits& set) const;
   [[nodiscard]] Bits all() const;
+  // Does it hold all that anybody has read? Then a fetched operation may change the cell after it.
+  [[nodiscard]] bool is_newest(const Bits& set) const;
   // What a thread with this clock must see: deposits that happen before, and what was read by
   // itself or by readers that happen before. With `issued` also those of its lane that it knows to
   // be on their way: they take effect in program order (contract 4).
   [[nodiscard]] Bits known(const Clock& clock, const Clock* issued, LaneThreads lane) const;
+
+ private:
+  [[nodiscard]] std::uint32_t value_exchanged(const Bits& set) const;
 };
 
 }  // namespace muster::check::engine

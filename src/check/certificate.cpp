@@ -27,9 +27,9 @@ class WaitJudge {
   }
 
   [[nodiscard]] bool holds() const {
-    const bool waits = taken_.kind != ReadKind::test && taken_.kind != ReadKind::read;
-    if (waits && adds_that_only_grow()) return misses_threshold_without_each();
-    return ordered() ? by_prefixes(waits) : by_all_sets(waits);
+    const bool blocks = waits(taken_.kind);
+    if (blocks && adds_that_only_grow()) return misses_threshold_without_each();
+    return ordered() ? by_prefixes(blocks) : by_all_sets(blocks);
   }
 
  private:
@@ -147,6 +147,10 @@ std::optional<std::string> why_not_determinate(Execution& run) {
   if (mutant("D-unjudged")) return std::nullopt;
   for (const Taken& taken : run.taken()) {
     const Cell& cell = run.cell(taken.cell);
+    // Whoever comes first decides what is found: D says nothing of it.
+    if (taken.kind == ReadKind::fetch && !mutant("D-fetched"))
+      return fmt::format("there are fetched operations ({} at {})", run.name_of_cell(cell),
+                         short_place(taken.where));
     if (taken.looks == 1 && WaitJudge(cell, taken).holds()) continue;
     return fmt::format("the read of {} by {} ({}) can be answered in more than one way",
                        run.name_of_cell(cell), run.name_of_thread(run.threads()[taken.thread]),

@@ -58,6 +58,9 @@ class Walk {
     if (query_.newer > 0 && set.end() <= query_.newer) return;
     if (query_.chain && !in_chain(set)) return;
     if (query_.minimal && !minimal(set)) return;
+    if (query_.fetch && !query_.fetch->leaves(cell_.value(set)) && !cell_.is_newest(set) &&
+        !mutant("fetch-after-an-older-value"))
+      return;
     if (answer_->sets.size() == query_.limit) {
       answer_->cut = true;
       return;

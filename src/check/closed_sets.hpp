@@ -17,6 +17,7 @@ struct SetQuery {
   Bits must;
   Bits among;
   std::optional<Condition> condition;
+  std::optional<Fetch> fetch;  // where it changes the value, S has all that anybody has read
   std::uint32_t newer = 0;
   bool minimal = false;  // only those of which no closed part satisfies; the cell is monotone
   bool chain = false;

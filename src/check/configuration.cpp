@@ -41,12 +41,15 @@ bool read_field(std::string_view field, Options& options) {
 
 // What a single change could be. An order that varies from call to call at its place can be made
 // stronger there even where some calls have it already.
+bool fetches(const std::string& operation) {
+  return operation == "fetch_add" || operation == "exchange" || operation == "compare_swap";
+}
 bool reads(const std::string& operation) {
-  return operation == "wait" || operation == "test" || operation == "read" ||
+  return fetches(operation) || operation == "wait" || operation == "test" || operation == "read" ||
          operation == "wait_any" || operation == "take";
 }
 bool deposits(const std::string& operation) {
-  return operation == "notify" || operation == "hand";
+  return fetches(operation) || operation == "notify" || operation == "hand";
 }
 bool releases(Order order) {
   return order == Order::release || order == Order::acq_rel;

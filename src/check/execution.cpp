@@ -220,7 +220,7 @@ bool Execution::awaits_decision(const Thread& thread) const {
 }
 
 bool Execution::satisfied_in_full(const Thread& thread) const {
-  if (thread.read.kind == ReadKind::test || thread.read.kind == ReadKind::read) return true;
+  if (!waits(thread.read.kind)) return true;
   for (const Look& look : thread.read.looks) {
     const Cell& cell = cells_[look.cell];
     if (satisfies(cell.value(cell.all()), look.compare, look.value)) return true;

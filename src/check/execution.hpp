@@ -55,6 +55,14 @@ struct Taken {
   Where where;
 };
 
+// What makes a deposit: a notify (nothing of this), the agent of a put_signal, or an operation that
+// has `found` these deposits and puts its own right behind them: a hand, a take, a fetched one.
+struct Maker {
+  const Bits* found = nullptr;
+  bool agent = false;
+  std::optional<Fetch::Kind> fetched;
+};
+
 enum class Ending : std::uint8_t {
   done,     // every set-up returned
   stuck,    // the rest is blocked for good: there is a finding
@@ -128,6 +136,8 @@ class Execution {
               Where where);
   WaitStatus read_signal(Thread& self, ReadKind kind, const Condition* conditions,
                          std::uint32_t count, Rank owner, Order order, Where where);
+  Fetched fetch(Thread& self, const Fetch& fetch, Signal signal, Rank peer, Order order,
+                Where where);
   std::uint32_t counter(Thread& self, Counter counter, Where where);
   void set_counter(Thread& self, Counter counter, std::uint32_t value, Where where);
   void* touch(Thread& self, Rank rank, model::Span span, model::Access access, Where where);
@@ -205,7 +215,11 @@ class Execution {
   [[nodiscard]] std::string deposits_in_words(const Cell& cell, const Bits& set,
                                               const Bits& known) const;
   Deposit& deposit(Thread& self, std::uint32_t cell, std::uint32_t value, NotifyOp op, Order order,
-                   const Bits* after, bool own_agent, Where where);
+                   const Maker& maker, Where where);
+  void write_back(Thread& thread, const Bits& found, std::uint32_t value);
+  void write_idly(Thread& thread, Cell& cell, const Bits& found);
+  void check_idle_writes(Thread& self, const Cell& cell, const Deposit& set);
+  [[nodiscard]] std::string read_in_words(const PendingRead& read, const Look& look) const;
   void check_clobber(Thread& self, const Cell& cell, const Deposit& deposit);
   void classify(Cell& cell, const Deposit& deposit);
   // A deposit, or a read that had to see `known`, and what is unordered with it.

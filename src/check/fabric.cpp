@@ -7,6 +7,7 @@
 
 namespace muster::model {
 
+using check::engine::Fetch;
 using check::engine::ReadKind;
 
 namespace {
@@ -126,6 +127,27 @@ WaitStatus Fabric::take(Signal signal, Order order, Where where) {
   const Condition condition = {signal, Compare::eq, 1};
   return self_->run->read_signal(*self_, ReadKind::take, &condition, 1, rank_, order,
                                  self_->at(where));
+}
+
+Fetched Fabric::fetch_add(Signal signal, Rank peer, std::uint32_t value, Order order,
+                          Scope scope, Where where) {
+  const InScope in(*self_, scope);
+  return self_->run->fetch(*self_, {Fetch::Kind::add, value, 0}, signal, peer, order,
+                           self_->at(where));
+}
+
+Fetched Fabric::exchange(Signal signal, Rank peer, std::uint32_t value, Order order,
+                         Scope scope, Where where) {
+  const InScope in(*self_, scope);
+  return self_->run->fetch(*self_, {Fetch::Kind::exchange, value, 0}, signal, peer, order,
+                           self_->at(where));
+}
+
+Fetched Fabric::compare_swap(Signal signal, Rank peer, std::uint32_t expected,
+                             std::uint32_t desired, Order order, Scope scope, Where where) {
+  const InScope in(*self_, scope);
+  return self_->run->fetch(*self_, {Fetch::Kind::compare_swap, desired, expected}, signal, peer,
+                           order, self_->at(where));
 }
 
 std::uint32_t Fabric::counter(Counter counter, Where where) {

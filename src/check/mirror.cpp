@@ -41,9 +41,9 @@ bool Mirror::find_set(Execution& run, const Thread& thread, const Answer& answer
       all = false;
   });
   const Look& look = read.looks[answer.look];
-  const bool waits = read.kind != ReadKind::test && read.kind != ReadKind::read;
   return all && look.must.within(set_) &&
-         (!waits || satisfies(run.cell(look.cell).value(set_), look.compare, look.value));
+         (!waits(read.kind) ||
+          satisfies(run.cell(look.cell).value(set_), look.compare, look.value));
 }
 
 Decision Mirror::pick(Execution& run) {

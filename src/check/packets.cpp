@@ -84,7 +84,7 @@ void Execution::deposit_flag(Thread& self, Signal signal, Rank peer, std::uint32
                              Where where) {
   const std::uint32_t index = cells_.index(peer.value, signal.cell);
   const Bits earlier = cells_[index].known(self.ended, nullptr, {});
-  deposit(self, index, flag, NotifyOp::set, Order::release, &earlier, agent, where);
+  deposit(self, index, flag, NotifyOp::set, Order::release, {&earlier, agent, {}}, where);
   Cost& cost = costs_[self.rank];  // packets are counted by their bytes
   --(peer.value == self.rank ? cost.own_notifies : cost.notifies);
 }

@@ -24,7 +24,8 @@ std::uint64_t place_of(Where where) {
 }
 
 bool is_poll(ReadKind kind) {
-  return kind == ReadKind::test || kind == ReadKind::read || kind == ReadKind::any;
+  return kind == ReadKind::test || kind == ReadKind::read || kind == ReadKind::any ||
+         kind == ReadKind::fetch;  // one that leaves the value; else a deposit follows
 }
 
 // What makes it the same poll again; 0: it is none.
@@ -35,6 +36,8 @@ std::uint64_t key_of(const PendingRead& read) {
     key = mixed(key, look.cell);
     key = mixed(key, (static_cast<std::uint64_t>(look.compare) << 32U) | look.value);
   }
+  if (read.kind == ReadKind::fetch)
+    key = mixed(key, (static_cast<std::uint64_t>(read.fetch.kind) << 32U) | read.fetch.operand);
   return key | 1U;
 }
 

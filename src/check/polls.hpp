@@ -1,4 +1,5 @@
-// Polls: loops over test, read, wait_any, window data or a counter.
+// Polls: loops over test, read, wait_any, fetched operations that change nothing, window data or a
+// counter.
 //
 // A poll that would see what it saw the last time, by a thread that has done and learned nothing
 // since, is a wait that is put off until it would see more. Twice it is not: where it has not been

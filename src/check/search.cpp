@@ -13,10 +13,6 @@ namespace {
 
 constexpr std::size_t most_choices = 20'000;  // of one read; beyond, the verdict is bounded
 
-bool has_condition(ReadKind kind) {
-  return kind != ReadKind::test && kind != ReadKind::read;
-}
-
 Condition condition_of(const Look& look) {
   return {{}, look.compare, look.value};
 }
@@ -45,7 +41,8 @@ std::vector<Node::Choice> ways(Execution& run, const Thread& thread, bool all, s
     query.cell = &cell;
     query.must = look.must;
     query.among = cell.all();
-    if (has_condition(read.kind)) query.condition = condition_of(look);
+    if (waits(read.kind)) query.condition = condition_of(look);
+    if (read.kind == ReadKind::fetch) query.fetch = read.fetch;
     query.newer = look.newer;
     query.minimal = !all;
     query.chain = all;
@@ -80,7 +77,7 @@ void Search::choices_of(Execution& run, Thread& thread, Node& node) {
   cut_ = cut_ || (cut && !probe_);
   if (thread.read.may_spin && !probe_) node.choices.push_back({0, {}, true});
   node.may_expire = !thread.read.expiry_offered && run.expired() < run.options().expire &&
-                    has_condition(thread.read.kind);
+                    waits(thread.read.kind);
   thread.read.expiry_offered = true;
 }
 

@@ -6,33 +6,18 @@
 #include "base/compare.hpp"
 #include "check/execution.hpp"
 #include "check/mutant.hpp"
+#include "check/signal_words.hpp"
 #include "check/sites.hpp"
 
 namespace muster::check::engine {
 
 namespace {
-const char* word(NotifyOp op) {
-  return op == NotifyOp::set ? "set" : "add";
-}
-const char* word(Order order) {
-  switch (order) {
-    case Order::relaxed: return "relaxed";
-    case Order::acquire: return "acquire";
-    case Order::release: return "release";
-    case Order::acq_rel: return "acq_rel";
-  }
-  return "?";
-}
-const char* word(ReadKind kind) {
-  switch (kind) {
-    case ReadKind::wait: return "wait";
-    case ReadKind::test: return "test";
-    case ReadKind::read: return "read";
-    case ReadKind::any: return "wait_any";
-    case ReadKind::hand: return "hand";
-    case ReadKind::take: return "take";
-  }
-  return "?";
+// Atomic towards others that are, and in any order with them: 7 of the contract.
+bool are_atomic(const Deposit& a, const Deposit& b) {
+  const bool both_add = a.op == NotifyOp::add && b.op == NotifyOp::add;
+  if (!a.fetched && !b.fetched) return both_add && !mutant("adds-clobber");
+  const auto adds = [](const Deposit& d) { return d.op == NotifyOp::add && !d.flips; };
+  return ((a.fetched || adds(a)) && (b.fetched || adds(b))) || mutant("fetched-beside-a-set");
 }
 }  // namespace
 
@@ -65,32 +50,35 @@ void Execution::share(const Thread& self, Cell& cell) {
 }
 
 Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t value, NotifyOp op,
-                            Order order, const Bits* after, bool own_agent, Where where) {
+                            Order order, const Maker& maker, Where where) {
   Cell& cell = cells_[index];
   share(self, cell);
   const bool remote = options_.profile == Profile::rdma && cell.rank != self.rank &&
                       !mutant("notify-known-at-issue");
-  Bits before = cell.known(self.hb, own_agent ? nullptr : &self.issued, self.together);
-  if (after != nullptr) before.add(*after);
+  const Bits* const found = maker.found;
+  Bits before = cell.known(self.hb, maker.agent ? nullptr : &self.issued, self.together);
+  if (found != nullptr) before.add(*found);
   Deposit& made = cell.append();
   made.thread = self.id;
   made.value = value;
   made.op = op;
   made.order = order;
   made.scope = self.scope;
-  made.own_agent = own_agent;
-  made.flips = after != nullptr;
+  made.own_agent = maker.agent;
+  made.fetched = maker.fetched;
+  made.flips = found != nullptr && !made.fetched;
   if (made.flips) cell.flipped = true;
+  if (made.fetched && op == NotifyOp::set) cell.exchanged = true;
   made.before = std::move(before);
   made.call = self.call;
   const bool own = cell.rank == self.rank;
-  made.depth = self.depth + (own && after != nullptr ? 0 : 1);  // a take is no step of its own
+  made.depth = self.depth + (own && found != nullptr ? 0 : 1);  // a take is no step of its own
   ++(own ? costs_[self.rank].own_notifies : costs_[self.rank].notifies);
   made.where = where;
   made.step = trace_.last_of(self.id);
   made.cause = self.cause;
   made.ended = self.ended;
-  if (own_agent) {
+  if (maker.agent) {
     made.stamp = clocks_.last_agent(2);
     made.view.clear();
     made.view.raise(made.stamp);
@@ -98,7 +86,7 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   } else {
     // A hand has its answer: it has taken effect, as a notify to the own rank has.
     made.stamp =
-        remote && after == nullptr ? clocks_.next_on_channel(self, cell.rank) : self.stamp();
+        remote && found == nullptr ? clocks_.next_on_channel(self, cell.rank) : self.stamp();
     const bool releases =
         (order == Order::release || order == Order::acq_rel || mutant("relaxed-notify-carries")) &&
         !mutant("release-carries-nothing");
@@ -120,6 +108,7 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   if (record_.is_kept()) record_.deposited(index, self.id);
   check_clobber(self, cell, made);
   check_scope(self, cell, made);
+  check_idle_writes(self, cell, made);
   classify(cell, made);
   if (options_.profile == Profile::sc)
     one_order_.add_deposit(index, cell.count - 1, self.stamp(), self.cause);
@@ -132,17 +121,20 @@ void Execution::check_clobber(Thread& self, const Cell& cell, const Deposit& mad
   if (mutant("clobber-unseen")) return;
   const std::uint32_t last = cell.count - 1;
   for (std::uint32_t at = 0; at < last; ++at) {
-    if (made.before.has(at)) continue;
     const Deposit& other = cell.deposits[at];
-    const bool both_add = made.op == NotifyOp::add && other.op == NotifyOp::add;
-    if (both_add && !mutant("adds-clobber")) continue;
+    // A hand or take is a look and then a store: something fetched may come between the two.
+    const bool apart = (made.flips && other.fetched) || (made.fetched && other.flips);
+    const Bits& before = apart ? self.read.looks[self.read.index].must : made.before;
+    if (before.has(at) || are_atomic(made, other)) continue;
     found(self, Kind::clobber,
           fmt::format("{} {}s {} {} ({}) while {} {}s it too ({}), unordered", name_of_thread(self),
-                      word(made.op), name_of_cell(cell), static_cast<std::int32_t>(made.value),
-                      short_place(made.where), name_of_thread(threads_[other.thread]),
-                      word(other.op), short_place(other.where)),
-          "the later of the two writers must have awaited a deposit that the other made after its "
-          "own, or both must add",
+                      word(made), name_of_cell(cell), static_cast<std::int32_t>(made.value),
+                      short_place(made.where), name_of_thread(threads_[other.thread]), word(other),
+                      short_place(other.where)),
+          made.fetched || other.fetched
+              ? "beside fetched operations write by add, or by fetched operations alone"
+              : "the later of the two writers must have awaited a deposit that the other made "
+                "after its own, or both must add",
           name_of_cell(cell), &other.cause, {edge(threads_[other.thread].rank, other.step, self)});
     return;
   }
@@ -183,16 +175,17 @@ void Execution::notify(Thread& self, Signal signal, Rank peer, std::uint32_t val
     note(self, where,
          fmt::format("notify {}: {} {} {}", name_of_cell(cells_[index]), word(op),
                      static_cast<std::int32_t>(value), word(order)));
-  const Deposit& made = deposit(self, index, value, op, order, nullptr, false, where);
+  const Deposit& made = deposit(self, index, value, op, order, {}, where);
   check_take_back(self, cells_[index], made);
 }
 
 WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* conditions,
                                   std::uint32_t count, Rank owner, Order order, Where where) {
-  step(self, word(kind), where);
+  const char* const what = word(kind, self.read.fetch);
+  step(self, what, where);
   if (fibers_.unwinding()) return WaitStatus::aborted;
-  change_before(self, word(kind), where);
-  order = sites_.order_of(word(kind), order, where);
+  change_before(self, what, where);
+  order = sites_.order_of(what, order, where);
   if (options_.profile != Profile::sc) {  // a hand releases, a take acquires, whatever else is said
     if (kind == ReadKind::hand) order = release_part(order);
     if (kind == ReadKind::take) order = acquire_part(order);
@@ -229,7 +222,7 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
   if (polls_.recall(self)) return read.status;
   fibers_.block(self, ThreadState::reading);
   if (fibers_.unwinding()) return WaitStatus::aborted;
-  change_after(self, word(kind), where);
+  change_after(self, what, where);
   return self.settle(read.status);
 }
 
@@ -266,21 +259,6 @@ void Execution::look(Thread& self, std::uint64_t what, Where where) {
   if (polls_.is_stale(self, what, where)) fibers_.block(self, ThreadState::polling);
 }
 
-// Of a set that was read, those that its reader did not know of: ", from rank 0 (x.cpp:5)".
-std::string Execution::deposits_in_words(const Cell& cell, const Bits& set,
-                                         const Bits& known) const {
-  constexpr std::uint32_t most = 4;
-  std::string text;
-  std::uint32_t told = 0;
-  cell.contained(set).each([&](std::uint32_t at) {
-    if (known.has(at) || ++told > most) return;
-    const Deposit& deposit = cell.deposits[at];
-    text += fmt::format("{} {} of {} ({})", told == 1 ? ", from" : " and", word(deposit.op),
-                        name_of_thread(threads_[deposit.thread]), short_place(deposit.where));
-  });
-  return told > most ? text + fmt::format(" and {} more", told - most) : text;
-}
-
 // What the thread knows from the deposits that it has read. `holds`: they are what it asked for.
 void Execution::learn(Thread& thread, const Cell& cell, const Bits& set, bool holds) {
   const PendingRead& read = thread.read;
@@ -288,10 +266,11 @@ void Execution::learn(Thread& thread, const Cell& cell, const Bits& set, bool ho
                         (read.order == Order::acquire || read.order == Order::acq_rel ||
                          mutant("relaxed-wait-acquires")) &&
                         !mutant("wait-acquires-nothing");
-  // A wait is done before what follows, and a test that held; a read, or a test that did not hold,
-  // is a load like others. (On sc everything is in order.)
+  // A wait is done before what follows, and a test that held; a read, a fetched operation, and a
+  // test that did not hold are loads like others. (On sc everything is in order.)
   const bool waited = acquires || options_.profile == Profile::sc ||
-                      (read.kind != ReadKind::read && holds) || mutant("reads-end-at-once");
+                      (waits(read.kind) || (read.kind == ReadKind::test && holds)) ||
+                      mutant("reads-end-at-once");
   cell.contained(set).each([&](std::uint32_t at) {
     const Deposit& deposit = cell.deposits[at];
     if (acquires)
@@ -311,7 +290,8 @@ void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
   const Look& look = read.looks[which];
   Cell& cell = cells_[look.cell];
   const std::uint32_t value = cell.value(set);
-  const bool holds = read.kind == ReadKind::read || satisfies(value, look.compare, look.value);
+  const bool holds = read.kind == ReadKind::read || read.kind == ReadKind::fetch ||
+                     satisfies(value, look.compare, look.value);
   read.status = holds ? WaitStatus::ok : WaitStatus::pending;
   read.index = which;
   read.value = value;
@@ -334,18 +314,14 @@ void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
   cell.readings.push_back({thread.id, thread.epoch(), set, thread.scope, read.where});
   check_scope(thread, cell, look.must);
   learn(thread, cell, set, holds);
-  if (read.kind != ReadKind::test && read.kind != ReadKind::read) {
+  if (waits(read.kind) || read.kind == ReadKind::fetch) {
     ++costs_[thread.rank].waits;
     costs_[thread.rank].rounds = std::max(costs_[thread.rank].rounds, thread.depth);
   }
   if (tracing()) {
-    std::string text = word(read.kind);
-    text += fmt::format(" {}", name_of_cell(cell));
-    if (read.kind != ReadKind::read)
-      text += fmt::format(" {} {}", symbol_of(look.compare), static_cast<std::int32_t>(look.value));
-    text += fmt::format(" {}: saw {}", word(read.order), static_cast<std::int32_t>(value));
-    if (!holds) text += ", not yet";
-    note(thread, read.where, text + deposits_in_words(cell, set, look.must));
+    note(thread, read.where,
+         fmt::format("{}: saw {}{}{}", read_in_words(read, look), static_cast<std::int32_t>(value),
+                     holds ? "" : ", not yet", deposits_in_words(cell, set, look.must)));
     cell.contained(set).each([&](std::uint32_t at) {
       if (!look.must.has(at)) trace_.took(thread.id, cell.deposits[at].step);
     });
@@ -353,14 +329,7 @@ void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {
   if (options_.profile == Profile::sc)
     one_order_.add_read(look.cell, set, thread.stamp(), thread.cause);
   thread.tick();
-  if (read.kind == ReadKind::hand || read.kind == ReadKind::take) {
-    // The read and the write are one: nothing comes between them in any reader's chain.
-    const std::uint32_t mark = read.kind == ReadKind::hand ? 1U : ~0U;
-    Bits both = set;
-    both.add(cell.count);
-    deposit(thread, look.cell, mark, NotifyOp::add, read.order, &set, false, read.where);
-    cell.readings.push_back({thread.id, thread.epoch() - 1, both, thread.scope, read.where});
-  }
+  write_back(thread, set, value);
 }
 
 }  // namespace muster::check::engine

@@ -23,7 +23,7 @@ class Execution;
 enum class ThreadState : std::uint8_t {
   absent,  // no lane runs on it now
   runnable,
-  reading,    // at a wait, test, read, hand or take
+  reading,    // at a wait, test, read, hand, take or fetched operation
   meeting,    // at a converge of its lane
   launching,  // a set-up that waits for its lanes
   setup,      // at a set-up call, where all ranks meet
@@ -31,7 +31,12 @@ enum class ThreadState : std::uint8_t {
   done,       // a set-up that has returned
 };
 
-enum class ReadKind : std::uint8_t { wait, test, read, any, hand, take };
+enum class ReadKind : std::uint8_t { wait, test, read, any, hand, take, fetch };
+
+// Does it block until a condition holds?
+[[nodiscard]] constexpr bool waits(ReadKind kind) {
+  return kind != ReadKind::test && kind != ReadKind::read && kind != ReadKind::fetch;
+}
 
 // One cell that a read looks at; wait_any has several.
 struct Look {
@@ -50,7 +55,8 @@ struct PendingRead {
   std::vector<Look> looks;
   bool put_off = false;  // until a cell has more deposits than seen_count
   bool expiry_offered = false;
-  std::uint32_t peer = 0;  // hand
+  std::uint32_t peer = 0;  // hand, fetch
+  Fetch fetch;
   Where where;
   std::uint64_t poll = 0;  // what makes it the same poll again: see polls.hpp
   bool again = false;      // a poll that would see what it saw the last time

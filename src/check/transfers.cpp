@@ -209,7 +209,7 @@ void Execution::send_with_signal(Thread& self, Span to, Rank peer, Span from,
   }
   const std::uint32_t cell = cells_.index(peer.value, signal.signal.cell);
   const Deposit& made =
-      deposit(self, cell, signal.value, op, Order::release, nullptr, agent, where);
+      deposit(self, cell, signal.value, op, Order::release, {nullptr, agent, {}}, where);
   check_take_back(self, cells_[cell], made);
   if (!agent) return;
   // On direct it has taken effect, and its thread knows; what it wrote to its own rank it knows.

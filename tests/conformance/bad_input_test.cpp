@@ -33,6 +33,14 @@ TEST_P(BadInput, RankOutOfRange) {
   expect_held(in_a_lane(
       [](auto& fabric, const Things& t) { (void)fabric.hand(t.never[0], Rank{7}, Order::release); },
       words));
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things& t) { (void)fabric.fetch_add(t.never[0], Rank{7}, 1); },
+      words));
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things& t) { (void)fabric.exchange(t.never[0], Rank{7}, 1); }, words));
+  expect_held(in_a_lane(
+      [](auto& fabric, const Things& t) { (void)fabric.compare_swap(t.never[0], Rank{7}, 0, 1); },
+      words));
 }
 
 TEST_P(BadInput, ChannelThatThePadHasNot) {

@@ -68,6 +68,10 @@ TEST_P(CheapChecks, EveryOperationLooksAtItsCell) {
   held("signal", [=](auto& f, const Things&) { (void)f.read(none); });
   held("signal", [=](auto& f, const Things&) { invalid(f.hand(none, Rank{1})); });
   held("signal", [=](auto& f, const Things&) { invalid(f.take(none)); });
+  held("signal", [=](auto& f, const Things&) { invalid(f.fetch_add(none, Rank{1}, 1).status); });
+  held("signal", [=](auto& f, const Things&) { invalid(f.exchange(none, Rank{1}, 1).status); });
+  held("signal",
+       [=](auto& f, const Things&) { invalid(f.compare_swap(none, Rank{1}, 0, 1).status); });
   held("signal", [=](auto& f, const Things& t) {
     const Condition conditions[] = {{t.never[0], Compare::ge, 1}, {none, Compare::ge, 0}};
     invalid(f.wait_any(conditions, 2).status);

@@ -123,6 +123,24 @@ TEST_P(Mismatch, ACallThatExpiresIsNamed) {
     EXPECT_NE(texts[0].find(word), std::string::npos) << word << " is not in: " << texts[0];
 }
 
+// Fetched operations that change nothing are a poll: a loop of them ends when the team has failed.
+TEST_P(Mismatch, ALoopOfTriesEndsWithTheTeam) {
+  const auto tries = [](Team& team) -> Result<void> {
+    const EpochBarrier barrier(team);
+    const Signals lock = *team.signals(1);
+    return team.lane([&](auto& fabric) {
+      if (fabric.rank() == Rank{0}) return barrier.sync(fabric);  // in vain
+      Fetched found;
+      for (std::uint32_t i = 0; found.status == WaitStatus::ok; ++i)
+        found = i % 2 == 0 ? fabric.compare_swap(lock[0], Rank{0}, 1, 2)
+                           : fabric.fetch_add(lock[0], Rank{0}, 0);
+      return found.status;
+    });
+  };
+  const std::vector<std::string> texts = outcomes(2, tries, std::chrono::milliseconds(300));
+  EXPECT_NE(texts[1].find("rank 0"), std::string::npos) << texts[1];
+}
+
 // Each takes itself for the root: both would wait for the other.
 TEST_P(Mismatch, GathersToOtherRoots) {
   expect_named(2,

@@ -23,6 +23,16 @@ inline Op wait(std::uint32_t cell, Compare compare, std::uint32_t value,
   return {.kind = Kind::wait, .cell = cell, .value = value, .compare = compare, .order = order};
 }
 
+inline Op fetch(Kind kind, std::uint32_t cell, std::uint32_t peer, std::uint32_t value, Order order,
+                std::uint32_t expected = 0) {
+  return {.kind = kind,
+          .cell = cell,
+          .peer = peer,
+          .value = value,
+          .expected = expected,
+          .order = order};
+}
+
 inline Op data(Kind kind, std::uint32_t peer, std::uint32_t to, std::uint32_t from,
                std::uint32_t value) {
   return {.kind = kind, .peer = peer, .value = value, .to = to, .from = from};
@@ -35,6 +45,8 @@ class Blocks {
 
   // One more, drawn at random, if there is room.
   void block();
+  // One with fetched operations.
+  void fetched_block();
   [[nodiscard]] std::uint32_t cells() const { return cells_; }
   [[nodiscard]] std::uint32_t elements() const { return elements_; }
   Order maybe_relaxed(Order order) { return random_.percent(50) ? Order::relaxed : order; }
@@ -95,6 +107,10 @@ class Blocks {
   void enter(std::uint32_t m, std::uint32_t kind, std::uint32_t first, std::uint32_t ranks,
              std::uint32_t call);
   void count_down(std::uint32_t m, std::uint32_t first, std::uint32_t p);
+  void first_come();
+  void last_of_us();
+  void try_lock();
+  void tickets();
   void latch();
   void semaphore();
 

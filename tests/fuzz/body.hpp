@@ -23,7 +23,8 @@ struct Places {
 };
 
 // The part of one thread. `fabric` and `log` are its own.
-template <HandoffFabric F>
+template <class F>
+requires HandoffFabric<F> && AtomicFabric<F>
 class Runner {
  public:
   Runner(F& fabric, const Places& places, Log& log) : fabric_(fabric), places_(places), log_(log) {}
@@ -62,6 +63,10 @@ class Runner {
       case Kind::read: log_.push_back(fabric_.read(cell, acquire_part(op.order))); return true;
       case Kind::hand: return fabric_.hand(cell, peer, release_part(op.order)) == WaitStatus::ok;
       case Kind::take: return fabric_.take(cell, acquire_part(op.order)) == WaitStatus::ok;
+      case Kind::fetch_add: return found(fabric_.fetch_add(cell, peer, op.value, op.order));
+      case Kind::exchange: return found(fabric_.exchange(cell, peer, op.value, op.order));
+      case Kind::compare_swap:
+        return found(fabric_.compare_swap(cell, peer, op.expected, op.value, op.order));
       case Kind::flush: (void)fabric_.flush(); return true;
       case Kind::flush_peer: (void)fabric_.flush(peer); return true;
       case Kind::complete: (void)fabric_.complete(last_[op.peer]); return true;
@@ -69,6 +74,11 @@ class Runner {
       case Kind::boundary: return true;
       default: data(op, peer); return true;
     }
+  }
+
+  bool found(Fetched fetched) {
+    if (fetched.status == WaitStatus::ok) log_.push_back(fetched.value);
+    return fetched.status == WaitStatus::ok;
   }
 
   void data(const Op& op, Rank peer) {

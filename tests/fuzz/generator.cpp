@@ -27,10 +27,15 @@ class Builder {
     program_.code.resize(program_.strands());
   }
 
-  Program build() {
-    const std::uint32_t blocks = 1 + random_.below(4);
+  Program build(bool fetched) {
+    const std::uint32_t blocks = 1 + random_.below(fetched ? 3 : 4);
     Blocks parts(program_, random_);
-    for (std::uint32_t i = 0; i < blocks && program_.size() < most_operations; ++i) parts.block();
+    for (std::uint32_t i = 0; i < blocks && program_.size() < most_operations; ++i) {
+      if (fetched && (i == 0 || random_.percent(50)))
+        parts.fetched_block();
+      else
+        parts.block();
+    }
     program_.cells = std::max(parts.cells(), 1U);
     program_.elements = std::max(parts.elements(), 1U);
     if (random_.percent(25)) watch(parts);
@@ -57,9 +62,9 @@ class Builder {
 
 }  // namespace
 
-Program draw(std::uint64_t seed, Profile profile) {
+Program draw(std::uint64_t seed, Profile profile, bool fetched) {
   for (std::uint64_t attempt = 0;; ++attempt) {
-    Program program = Builder(seed + (attempt << 40), profile).build();
+    Program program = Builder(seed + (attempt << 40), profile).build(fetched);
     if (program.size() > 0 && program.size() <= most_operations + 14 && well_formed(program))
       return program;
   }

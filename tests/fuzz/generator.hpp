@@ -28,8 +28,8 @@ class Random {
   std::uint64_t state_;
 };
 
-// Fixed by seed and profile.
-[[nodiscard]] Program draw(std::uint64_t seed, Profile profile);
+// Fixed by seed and profile; `fetched`: with fetched operations.
+[[nodiscard]] Program draw(std::uint64_t seed, Profile profile, bool fetched = false);
 
 // One small change: an operation dropped, weakened, moved, or with another value, cell or peer.
 void spoil(Program& program, Random& random);

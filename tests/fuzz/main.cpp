@@ -42,6 +42,7 @@ struct Arguments {
   std::vector<std::string> profiles{"rdma", "direct", "sc"};
   bool shrink = false;
   bool quiet = false;
+  bool fetched = false;
   std::uint64_t most_differences = 10;
 };
 
@@ -65,7 +66,7 @@ int run(const Arguments& arguments) {
   double reported = 0;
   for (std::uint64_t seed = first; seed < last; ++seed) {
     for (const Profile profile : profiles) {
-      const Program program = draw(seed, profile);
+      const Program program = draw(seed, profile, arguments.fetched);
       const Comparison result = compare(program);
       tally.count(result);
       if (result.difference) show(seed, program, result, arguments.shrink);
@@ -94,6 +95,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--profile", arguments.profiles, "rdma, direct, sc (default: all)")
       ->check(CLI::IsMember({"rdma", "direct", "sc"}));
+  app.add_flag("--fetched", arguments.fetched, "programs with fetched operations");
   app.add_flag("--shrink", arguments.shrink, "print the smallest program that still differs");
   app.add_flag("--quiet", arguments.quiet, "no progress");
   app.add_option("--stop-after", arguments.most_differences, "stop after so many differences")

@@ -30,6 +30,9 @@ void State::run(std::size_t strand, const Events& set, std::set<Wrong>& wrong) {
     case Kind::read: read_cell(strand, set); break;
     case Kind::hand: flip(strand, true); break;
     case Kind::take: flip(strand, false); break;
+    case Kind::fetch_add:
+    case Kind::exchange:
+    case Kind::compare_swap: fetch(strand, set, wrong); break;
     case Kind::flush: flush(strand); break;
     case Kind::flush_peer: flush(strand, o.peer); break;
     case Kind::complete: complete(strand); break;
@@ -140,9 +143,13 @@ void State::complete(std::size_t strand) {
 
 void State::deposit(std::size_t index, const Deposit& d, std::set<Wrong>& wrong) {
   Cell& cell = cells_[index];
+  for (const std::size_t idle : cell.idle) {
+    const Knowledge& knows = strands_[d.strand].knows;
+    if (d.set && !d.fetched && !knows.hb.test(effect(idle))) wrong.insert(Wrong::clobber);
+  }
   for (const Deposit& other : cell.deposits) {
-    const bool both_add = !other.set && !d.set;
-    if (!both_add && !d.must.test(effect(other.operation))) wrong.insert(Wrong::clobber);
+    const bool atomic = (other.fetched || !other.set) && (d.fetched || !d.set);
+    if (!atomic && !d.must.test(effect(other.operation))) wrong.insert(Wrong::clobber);
   }
   cell.deposits.push_back(d);
 }
@@ -169,12 +176,7 @@ void State::signal(std::size_t strand, std::set<Wrong>& wrong) {
   d.release = sequential() || release_part(o.order) == Order::release;
   const Events carried = d.release ? channel(strand, o.peer) : Events{};
 
-  Events before = must_see(strand, cell);
-  const Events by_lane = issued_by_lane(strand);
-  for (const Deposit& own : cell.deposits) {
-    if (own.plain && by_lane.test(effect(own.operation))) before.set(effect(own.operation));
-  }
-  d.must = closure(cell, before);
+  d.must = must_follow(strand, cell);
   tell(self, d, carried);
   deposit(index, d, wrong);
 
@@ -215,6 +217,48 @@ void State::read_cell(std::size_t strand, const Events& set) {
   cell.readers.insert(strand);
   if (o.kind == Kind::read) return self.log.push_back(seen);
   if (o.kind == Kind::test) self.log.push_back(holds ? 1 : 0);
+}
+
+// Reads a set and, where it changes the value, puts its own deposit right behind it.
+void State::fetch(std::size_t strand, const Events& set, std::set<Wrong>& wrong) {
+  const Op& o = op(strand);
+  const std::size_t g = operation(strand);
+  const std::size_t index = cell_of(strand);
+  Cell& cell = cells_[index];
+  Strand& self = strands_[strand];
+  const std::uint32_t found = value(cell, set);
+  const bool acquires = sequential() || acquire_part(o.order) == Order::acquire;
+  const Events parts = contained(cell, set);
+  for (const Deposit& d : cell.deposits) {
+    if (!parts.test(effect(d.operation))) continue;
+    (acquires ? self.knows.ca : self.looked) |= d.carried.ca;
+    (acquires ? self.knows : self.unacquired).join_effects(d.carried);
+  }
+  self.knows.seen |= set;
+  self.history.push_back(set);
+  cell.read.push_back(set);
+  cell.readers.insert(strand);
+  self.log.push_back(found);
+  if (left_by(o, found) == found) {
+    if (o.kind == Kind::compare_swap && found != o.expected) return;
+    for (const Deposit& d : cell.deposits) {
+      if (d.set && !d.fetched && !set.test(effect(d.operation))) wrong.insert(Wrong::clobber);
+    }
+    cell.idle.push_back(g);
+    self.knows.hb.set(effect(g));
+    return;
+  }
+
+  Deposit d{.operation = g, .strand = strand, .set = o.kind != Kind::fetch_add, .fetched = true};
+  d.value = o.value;
+  d.release = sequential() || release_part(o.order) == Order::release;
+  const Events carried = d.release ? channel(strand, o.peer) : Events{};
+  d.must = set;
+  tell(self, d, carried);
+  deposit(index, d, wrong);
+  self.knows.hb.set(effect(g));
+  Events both = set;
+  cell.read.push_back(both.set(effect(g)));
 }
 
 // Reads the whole cell and replaces 0 by 1 (hand, at the peer) or 1 by 0 (take, at home).

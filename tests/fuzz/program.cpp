@@ -7,10 +7,11 @@ namespace {
 
 const char* name_of(Kind kind) {
   constexpr const char* names[] = {
-      "notify",   "wait",      "test",         "read",          "hand",       "take",
-      "store",    "load",      "remote_store", "remote_load",   "remote_add", "put",
-      "get",      "put_async", "get_async",    "put_signal",    "flush",      "flush_peer",
-      "complete", "converge",  "read_counter", "write_counter", "boundary"};
+      "notify",        "wait",       "test",         "read",     "hand",      "take",
+      "fetch_add",     "exchange",   "compare_swap", "store",    "load",      "remote_store",
+      "remote_load",   "remote_add", "put",          "get",      "put_async", "get_async",
+      "put_signal",    "flush",      "flush_peer",   "complete", "converge",  "read_counter",
+      "write_counter", "boundary"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -42,6 +43,12 @@ std::string arguments(const Op& op) {
     case Kind::hand:
       return fmt::format("c{} of {} {}", op.cell, op.peer, name_of(release_part(op.order)));
     case Kind::take: return fmt::format("c{} {}", op.cell, name_of(acquire_part(op.order)));
+    case Kind::fetch_add:
+    case Kind::exchange:
+      return fmt::format("c{} of {} {} {}", op.cell, op.peer, value, name_of(op.order));
+    case Kind::compare_swap:
+      return fmt::format("c{} of {} {} to {} {}", op.cell, op.peer,
+                         static_cast<std::int32_t>(op.expected), value, name_of(op.order));
     case Kind::store: return fmt::format("[{}] = {}", op.to, value);
     case Kind::load: return fmt::format("[{}]", op.from);
     case Kind::remote_store: return fmt::format("[{}] of {} = {}", op.to, op.peer, value);

@@ -18,6 +18,9 @@ enum class Kind : std::uint8_t {
   read,          // cell, order; logs the value
   hand,          // cell, peer, order
   take,          // cell, order
+  fetch_add,     // cell, peer, value, order; logs what was there
+  exchange,      // cell, peer, value, order; logs what was there
+  compare_swap,  // cell, peer, expected, value, order; logs what was there
   store,         // own window: element `to` becomes `value`
   load,          // own window: logs element `from`
   remote_store,  // peer's element `to` becomes `value`
@@ -45,6 +48,7 @@ struct Op {
   std::uint32_t cell = 0;
   std::uint32_t peer = 0;
   std::uint32_t value = 0;
+  std::uint32_t expected = 0;
   NotifyOp op = NotifyOp::set;
   Compare compare = Compare::ge;
   Order order = Order::acq_rel;  // its release part for a notify, its acquire part for a wait
@@ -81,6 +85,11 @@ struct Program {
     return total;
   }
 };
+
+// A fetched operation: it reads a cell, of the own rank or a peer, and may change it.
+[[nodiscard]] constexpr bool fetches(Kind kind) {
+  return kind == Kind::fetch_add || kind == Kind::exchange || kind == Kind::compare_swap;
+}
 
 // Is the operation one that all threads of the lane call together? Element i of such a transfer is
 // moved by thread i mod threads of the lane.

@@ -66,6 +66,16 @@
 //   - two deposits on one cell that are not both adds clobber unless one is in `must` of the other;
 //   - hand and take read the whole cell and are ordered by that. hand uses the release part of its
 //     order alone, take the acquire part alone;
+//   - a fetched operation reads a set as a read of the own cell does; its thread must also see the
+//     plain notifies to that cell of its lane whose issue it knows. Where it changes the value, the
+//     set holds all that anybody has read of the cell, its `must` is that set, and the set with it
+//     counts as read: so nothing comes between. It has taken effect on return. Where it leaves the
+//     value as it was, it is a read and no deposit; unless it is a compare_swap that fails, it and
+//     a set clobber each other that is neither in what it has read nor made by who knows of it;
+//   - an exchange or compare_swap replaces the value of the set that it has read; adds that are not
+//     in that come behind it, whenever they were made. What the replaced deposits carry is carried
+//     on. Fetched operations and adds do not clobber each other, in whatever order;
+//   - a fetched operation is a load but where it acquires;
 //   - a test that answers "pending" has read its set (it must see it again, and CA), but acquires
 //     nothing. read with acquire acquires from every deposit of its set.
 //

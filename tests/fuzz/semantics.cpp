@@ -73,7 +73,8 @@ void State::skip(std::size_t strand) {
 
 std::size_t State::cell_of(std::size_t strand) const {
   const Op& o = op(strand);
-  const bool remote = o.kind == Kind::notify || o.kind == Kind::hand || o.kind == Kind::put_signal;
+  const bool remote = o.kind == Kind::notify || o.kind == Kind::hand ||
+                      o.kind == Kind::put_signal || fetches(o.kind);
   const std::uint32_t rank = remote ? o.peer : program_->rank_of(strand);
   return std::size_t{rank} * program_->cells + o.cell;
 }
@@ -94,18 +95,18 @@ Events State::closure(const Cell& cell, Events set) {
 }
 
 // What the value of a set of deposits is made of: the last set, and the adds that are not before
-// it.
-Events State::contained(const Cell& cell, const Events& set) {
+// it. `carried`: what a reader learns from; a fetched operation hides nothing of that.
+Events State::contained(const Cell& cell, const Events& set, bool carried) {
   const Deposit* last = nullptr;
   for (const Deposit& d : cell.deposits) {
-    if (!d.set || !set.test(effect(d.operation))) continue;
+    if (!d.set || !set.test(effect(d.operation)) || (carried && d.fetched)) continue;
     if (last == nullptr || d.must.test(effect(last->operation))) last = &d;
   }
   return last == nullptr ? set : set & ~last->must;
 }
 
 std::uint32_t State::value(const Cell& cell, const Events& set) {
-  const Events parts = contained(cell, set);
+  const Events parts = contained(cell, set, false);
   std::uint32_t result = 0;
   for (const Deposit& d : cell.deposits) {
     if (parts.test(effect(d.operation))) result += d.value;
@@ -118,15 +119,29 @@ Events State::must_see(std::size_t strand, const Cell& cell) const {
   return closure(cell, (knows.hb | knows.seen) & all(cell));
 }
 
+Events State::must_follow(std::size_t strand, const Cell& cell) const {
+  Events before = must_see(strand, cell);
+  const Events by_lane = issued_by_lane(strand);
+  for (const Deposit& own : cell.deposits) {
+    if (own.plain && by_lane.test(effect(own.operation))) before.set(effect(own.operation));
+  }
+  return closure(cell, before);
+}
+
 bool State::reads(std::size_t strand) const {
   const Kind kind = op(strand).kind;
-  return kind == Kind::wait || kind == Kind::test || kind == Kind::read;
+  return kind == Kind::wait || kind == Kind::test || kind == Kind::read || fetches(kind);
+}
+
+std::uint32_t left_by(const Op& o, std::uint32_t found) {
+  if (o.kind == Kind::fetch_add) return found + o.value;
+  return o.kind == Kind::compare_swap && found != o.expected ? found : o.value;
 }
 
 std::vector<Events> State::readable(std::size_t strand) const {
   const Op& o = op(strand);
   const Cell& cell = cells_[cell_of(strand)];
-  const Events least = must_see(strand, cell);
+  const Events least = fetches(o.kind) ? must_follow(strand, cell) : must_see(strand, cell);
   const std::size_t count = cell.deposits.size();
   std::vector<Events> sets;
   for (std::size_t mask = 0; mask < (std::size_t{1} << count); ++mask) {
@@ -140,6 +155,10 @@ std::vector<Events> State::readable(std::size_t strand) const {
       return (set & ~other).none() || (other & ~set).none();
     });
     if (!chain) continue;
+    const bool newest = std::all_of(cell.read.begin(), cell.read.end(),
+                                    [&](const Events& other) { return (other & ~set).none(); });
+    const std::uint32_t found = value(cell, set);
+    if (fetches(o.kind) && left_by(o, found) != found && !newest) continue;
     if (o.kind == Kind::wait && !satisfies(value(cell, set), o.compare, o.value)) continue;
     sets.push_back(set);
   }

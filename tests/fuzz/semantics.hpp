@@ -44,6 +44,7 @@ struct Deposit {
   std::size_t strand = 0;
   bool plain = true;  // not a put_signal
   bool set = false;
+  bool fetched = false;
   bool release = false;
   std::uint32_t value = 0;
   Events must{};        // as effects
@@ -54,6 +55,7 @@ struct Cell {
   std::vector<Deposit> deposits;
   std::vector<Events> read;       // every set that anybody has read
   std::set<std::size_t> readers;  // threads that have reached a wait, test or read of it
+  std::vector<std::size_t> idle;  // operations that fetched a value and wrote it again
   std::set<std::size_t> takers;   // threads that have added a negative value
   bool negative = false;          // in the view of one of them
 };
@@ -65,6 +67,9 @@ struct Access {
   AccessKind kind = AccessKind::read;
   std::size_t event = 0;
 };
+
+// What a fetched operation leaves of the value that it finds; where that is the same, it is a read.
+[[nodiscard]] std::uint32_t left_by(const Op& op, std::uint32_t found);
 
 class State {
  public:
@@ -108,9 +113,11 @@ class State {
   [[nodiscard]] std::size_t cell_of(std::size_t strand) const;
   [[nodiscard]] static Events all(const Cell& cell);
   [[nodiscard]] static Events closure(const Cell& cell, Events set);
-  [[nodiscard]] static Events contained(const Cell& cell, const Events& set);
+  [[nodiscard]] static Events contained(const Cell& cell, const Events& set, bool carried = true);
   [[nodiscard]] static std::uint32_t value(const Cell& cell, const Events& set);
   [[nodiscard]] Events must_see(std::size_t strand, const Cell& cell) const;
+  // With the plain notifies to it by the thread's lane whose issue it knows.
+  [[nodiscard]] Events must_follow(std::size_t strand, const Cell& cell) const;
   // The effects on the channel to `peer` of the operations whose issue the thread knows; and of all
   // its lane's operations.
   [[nodiscard]] Events channel(std::size_t strand, std::uint32_t peer) const;
@@ -133,6 +140,7 @@ class State {
   void signal(std::size_t strand, std::set<Wrong>& wrong);
   void read_cell(std::size_t strand, const Events& set);
   void flip(std::size_t strand, bool hand);
+  void fetch(std::size_t strand, const Events& set, std::set<Wrong>& wrong);
   void transfer(std::size_t strand, std::set<Wrong>& wrong);
   void put(std::size_t strand, std::set<Wrong>& wrong);
   void get(std::size_t strand, std::set<Wrong>& wrong);

@@ -9,7 +9,7 @@ namespace {
 
 bool signals(Kind kind) {
   return kind == Kind::notify || kind == Kind::wait || kind == Kind::test || kind == Kind::read ||
-         kind == Kind::hand || kind == Kind::take || kind == Kind::put_signal;
+         kind == Kind::hand || kind == Kind::take || kind == Kind::put_signal || fetches(kind);
 }
 
 // Drops an operation; one that the threads of a lane call together from all of them.
@@ -53,7 +53,8 @@ void alter(Program& program, Op& op, Random& random) {
       if (signals(op.kind)) op.cell = random.below(program.cells);
       break;
     case 6:
-      if (op.kind == Kind::notify || program.threads == 1) op.peer = random.below(program.ranks);
+      if (op.kind == Kind::notify || fetches(op.kind) || program.threads == 1)
+        op.peer = random.below(program.ranks);
       break;
     default:
       if (program.threads > 1) break;
@@ -63,6 +64,8 @@ void alter(Program& program, Op& op, Random& random) {
         op.kind = Kind::get_async;
       else if (op.kind == Kind::wait)
         op.kind = Kind::test;
+      else if (fetches(op.kind) && random.percent(50))
+        op.kind = op.kind == Kind::exchange ? Kind::fetch_add : Kind::exchange;
       else
         op.when = random.percent(50) ? When::last_nonzero : When::last_zero;
       if (op.kind == Kind::converge) op.when = When::always;
@@ -148,8 +151,8 @@ bool well_formed(const Program& program) {
       if (op.when != When::always && (op.kind == Kind::converge || program.threads > 1))
         return false;
       if (!signals(op.kind)) continue;
-      const bool remote =
-          op.kind == Kind::notify || op.kind == Kind::hand || op.kind == Kind::put_signal;
+      const bool remote = op.kind == Kind::notify || op.kind == Kind::hand ||
+                          op.kind == Kind::put_signal || fetches(op.kind);
       const std::size_t cell =
           std::size_t{remote ? op.peer : program.rank_of(s)} * program.cells + op.cell;
       (op.kind == Kind::hand || op.kind == Kind::take ? flips : others)[cell] = true;

@@ -1,6 +1,7 @@
 // The conformance bodies on gpu::Fabric, run by host threads: see host_team.hpp.
 #include <gtest/gtest.h>
 
+#include "conformance/atomic_bodies.hpp"
 #include "conformance/barrier_bodies.hpp"
 #include "conformance/barrier_lane_bodies.hpp"
 #include "conformance/collective_bodies.hpp"
@@ -57,6 +58,7 @@ int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   for (const bool verify : {false, true}) {
     add(conformance::signal_cases<HostTeam>(), verify);
+    add(conformance::atomic_cases<HostTeam>(), verify);
     add(conformance::barrier_cases<HostTeam>(), verify);
     add(conformance::barrier_lane_cases<HostTeam>(), verify);
     add(conformance::tile_cases<HostTeam>(), verify);

@@ -146,6 +146,9 @@ TEST(GpuFailure, ALoopOfTestsEndsWhereTheTeamHasFailed) {
   WaitStatus status = WaitStatus::pending;
   while (status == WaitStatus::pending) status = fabric.test(signals[0], Compare::ge, 1);
   EXPECT_EQ(status, WaitStatus::peer_lost);
+  Fetched found;  // what changes nothing is a poll, too
+  while (found.status == WaitStatus::ok) found = fabric.compare_swap(signals[0], Rank{1}, 1, 2);
+  EXPECT_EQ(found.status, WaitStatus::peer_lost);
   stopper.join();
 }
 

@@ -89,6 +89,9 @@ __global__ void move_kernel(const __grid_constant__ gpu::Handle handle, WindowRe
   const AnyStatus any = fabric.wait_any(conditions, 2);
   const std::uint32_t which = fabric.broadcast(any.index);
   status = worst(status, fabric.test(signals[which], Compare::ge, 1));
+  const Fetched found = fabric.fetch_add(signals[0], peer, 1, Order::relaxed);
+  status = worst(status, fabric.exchange(signals[1], peer, found.value, Order::release).status);
+  status = worst(status, fabric.compare_swap(signals[1], peer, 0, 1).status);
   status = fabric.converge(worst(any.status, status));
   if (worst(status, fabric.status()) == WaitStatus::ok)
     fabric.local(window)[0] = fabric.address(window, peer)[0];

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "muster/fabric.hpp"
@@ -30,6 +31,9 @@ enum class Op : std::uint8_t {
   read,
   hand,
   take,
+  fetch_add,
+  exchange,
+  compare_swap,
   flush,
   complete,
   counter,
@@ -144,6 +148,23 @@ class CountingFabric {
   WaitStatus take(Signal signal, Order order) {
     log_.push_back({.op = Op::take, .signal = signal, .order = order});
     return outcome_;
+  }
+  // On the own cell as it stands; a peer's is like the own.
+  Fetched fetch_add(Signal signal, Rank peer, std::uint32_t value, Order order = Order::acq_rel,
+                    Scope scope = Scope::system) {
+    const std::uint32_t found = cell(signal);
+    return fetched({Op::fetch_add, signal, peer, value, NotifyOp::add, order, scope},
+                   found + value);
+  }
+  Fetched exchange(Signal signal, Rank peer, std::uint32_t value, Order order = Order::acq_rel,
+                   Scope scope = Scope::system) {
+    return fetched({Op::exchange, signal, peer, value, NotifyOp::set, order, scope}, value);
+  }
+  Fetched compare_swap(Signal signal, Rank peer, std::uint32_t expected, std::uint32_t desired,
+                       Order order = Order::acq_rel, Scope scope = Scope::system) {
+    const std::uint32_t found = cell(signal);
+    return fetched({Op::compare_swap, signal, peer, desired, NotifyOp::set, order, scope},
+                   found == expected ? desired : found);
   }
   std::uint32_t counter(Counter counter) {
     log_.push_back({.op = Op::counter});
@@ -282,6 +303,10 @@ class CountingFabric {
 
  private:
   std::uint32_t& cell(Signal signal) { return cells_.at(signal.cell); }
+  Fetched fetched(const Event& event, std::uint32_t value) {
+    log_.push_back(event);
+    return {outcome_, std::exchange(cell(event.signal), value)};
+  }
 
   void record(Op op, Rank peer, std::int64_t count, std::size_t size, const void* tile = nullptr) {
     log_.push_back(
@@ -324,7 +349,7 @@ class CountingFabric {
 };
 
 static_assert(FabricAll<CountingFabric> && DirectFabricAll<CountingFabric>);
-static_assert(HandoffFabric<CountingFabric>);
+static_assert(HandoffFabric<CountingFabric> && AtomicFabric<CountingFabric>);
 static_assert(PacketFabricAll<CountingFabric>);
 
 }  // namespace muster::testing

@@ -135,10 +135,10 @@ struct Event {
 
 // What one rank did in one execution.
 struct Cost {
-  std::uint64_t rounds = 0;        // the longest chain of deposits that were waited for
-  std::uint64_t notifies = 0;      // to other ranks, hands and put_signals among them
+  std::uint64_t rounds = 0;    // the longest chain of deposits that were waited for
+  std::uint64_t notifies = 0;  // to other ranks; hands, put_signals, fetched operations among them
   std::uint64_t own_notifies = 0;  // to itself, take-backs and takes among them
-  std::uint64_t waits = 0;         // wait, wait_any, hand, take
+  std::uint64_t waits = 0;         // wait, wait_any, hand, take, fetched operations
   std::uint64_t flushes = 0;
   std::uint64_t bytes = 0;  // sent to other ranks, or fetched from them
 };

@@ -12,6 +12,8 @@ namespace muster::gpu {
 static_assert(DeviceFabric<Fabric<Thread>>);
 static_assert(DeviceFabric<Fabric<Warp>> && DirectFabric<Fabric<Warp>> &&
               HandoffFabric<Fabric<Warp>>);
+static_assert(AtomicFabric<Fabric<Thread>> && AtomicFabric<Fabric<Warp>> &&
+              AtomicFabric<Fabric<Block<>>>);
 static_assert(DeviceFabric<Fabric<Warps<4>>> && PacketFabric<Fabric<Warps<4>>>);
 static_assert(DeviceFabric<Fabric<Block<>>>);
 static_assert(DeviceFabric<Fabric<Block<256>>>);

@@ -128,32 +128,16 @@ class Fabric {
     if (admits(counter)) word_of(counter) = value;
   }
 
-  // ---- hand and take: a cell has one handing and one taking thread, so a load and a store do what
-  // a compare-and-swap would
+  // ---- reads that also write (fabric/host/fetched.hpp)
 
-  WaitStatus hand(Signal signal, Rank peer, Order order = Order::release) {
-    if (!admits(signal, peer)) [[unlikely]]
-      return ending();
-    const WaitStatus status =
-        block(signal, peer, Compare::eq, 0, detail::load_order(Order::relaxed));
-    if (status != WaitStatus::ok) return status;
-    // Pairs with the acquire load of the peer's take.
-    detail::deposit(std::atomic_ref<std::uint32_t>(cell_of(signal, peer)), 1, order);
-    wake(signal, peer);
-    return status;
-  }
-
-  WaitStatus take(Signal signal, Order order = Order::acquire) {
-    if (!admits(signal, context_.rank)) [[unlikely]]
-      return ending();
-    const WaitStatus status =
-        block(signal, context_.rank, Compare::eq, 1, detail::load_order(order));
-    if (status != WaitStatus::ok) return status;
-    std::atomic_ref<std::uint32_t>(cell_of(signal, context_.rank))
-        .store(0, detail::store_order(Order::relaxed));
-    wake(signal, context_.rank);  // a hand may sleep on this cell
-    return status;
-  }
+  WaitStatus hand(Signal signal, Rank peer, Order order = Order::release);
+  WaitStatus take(Signal signal, Order order = Order::acquire);
+  Fetched fetch_add(Signal signal, Rank peer, std::uint32_t value, Order order = Order::acq_rel,
+                    Scope = Scope::system);
+  Fetched exchange(Signal signal, Rank peer, std::uint32_t value, Order order = Order::acq_rel,
+                   Scope = Scope::system);
+  Fetched compare_swap(Signal signal, Rank peer, std::uint32_t expected, std::uint32_t desired,
+                       Order order = Order::acq_rel, Scope = Scope::system);
 
   // ---- windows and tiles (fabric/host/data.hpp)
 
@@ -378,6 +362,7 @@ class Fabric {
   [[nodiscard]] WaitStatus wait_slowly(Signal signal, Rank owner, Compare compare,
                                        std::uint32_t value, std::memory_order order);
   [[nodiscard]] WaitStatus failure_or_pending();
+  [[nodiscard]] Fetched fetched(Signal signal, Rank peer, std::uint32_t found, bool changed);
   static void wake_sleepers(std::uint32_t& cell);
 
   LaneContext context_;
@@ -387,11 +372,13 @@ class Fabric {
 }  // namespace muster::host
 
 #include "muster/fabric/host/data.hpp"
+#include "muster/fabric/host/fetched.hpp"
 #include "muster/fabric/host/packet.hpp"
 
 static_assert(muster::FabricAll<muster::host::Fabric>);
 static_assert(muster::DirectFabricAll<muster::host::Fabric>);
 static_assert(muster::HandoffFabric<muster::host::Fabric>);
+static_assert(muster::AtomicFabric<muster::host::Fabric>);
 static_assert(muster::PacketFabricAll<muster::host::Fabric>);
 // A lane is one thread here, and has no parts: what needs them does not compile.
 static_assert(!muster::PartFabric<muster::host::Fabric>);

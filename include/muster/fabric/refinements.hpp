@@ -63,6 +63,34 @@ concept PartFabric = Fabric<F> && Fabric<PartOf<F, Warps<1>>> &&
   { fabric.template in_part<Warps<1>>(first) } -> std::same_as<bool>;
 };
 
+// Read-modify-writes on signals that return what they found: tickets, semaphores, locks, "the last
+// one of us". Called by one thread of the lane each; `order` is any, see 11 of the contract.
+//   fetch_add(signal, peer, value, order = acq_rel, scope = system) -> Fetched
+//       adds to the peer's cell (or the own rank's)
+//   exchange(signal, peer, value, order, scope) -> Fetched
+//       puts the value in the place of what is there
+//   compare_swap(signal, peer, expected, desired, order, scope) -> Fetched
+//       puts `desired` in the place of `expected`; where another value is there, that one is
+//       returned, and nothing is changed
+//
+// Each returns when the answer is there: over a link that takes a round trip. A loop over one of
+// them is a poll: it ends where the team fails, for then the status is not `ok`, and it has no
+// deadline. Where the waiting may be long, wait for a cell of the own instead, which the others
+// notify. The checker explores fetched operations by search, and certifies no protocol that has
+// them: their answers depend on who comes first.
+template <class F>
+concept AtomicFabric = Fabric<F> &&
+    requires(F& fabric, Signal signal, Rank peer, std::uint32_t value) {
+  { fabric.fetch_add(signal, peer, value) } -> std::same_as<Fetched>;
+  { fabric.fetch_add(signal, peer, value, Order::acquire, Scope::system) } -> std::same_as<Fetched>;
+  { fabric.exchange(signal, peer, value) } -> std::same_as<Fetched>;
+  { fabric.exchange(signal, peer, value, Order::release, Scope::system) } -> std::same_as<Fetched>;
+  { fabric.compare_swap(signal, peer, value, value) } -> std::same_as<Fetched>;
+  {
+    fabric.compare_swap(signal, peer, value, value, Order::relaxed, Scope::system)
+    } -> std::same_as<Fetched>;
+};
+
 // Tiles in slots, with a flag beside the data: small messages that need no notify.
 //
 // Called by the lane together; `at` is in lines of the slots, a tile takes packet_lines of them.

@@ -58,6 +58,7 @@ const char* name_of(Operation operation) {
     case Operation::tile: return "load(), store() or add of a tile";
     case Operation::transfer: return "put() or get()";
     case Operation::packets: return "packets";
+    case Operation::fetch: return "fetch_add(), exchange() or compare_swap()";
     default: return "a kernel";
   }
 }

@@ -62,7 +62,8 @@ struct Access {
   static constexpr cuda::memory_order memory_order =
       order == Order::relaxed   ? cuda::memory_order_relaxed
       : order == Order::release ? cuda::memory_order_release
-                                : cuda::memory_order_acquire;
+      : order == Order::acquire ? cuda::memory_order_acquire
+                                : cuda::memory_order_acq_rel;
   using Word = cuda::atomic_ref<std::uint32_t, scope_of<scope>>;
 
   [[nodiscard]] MUSTER_FN static std::uint32_t load(std::uint32_t* cell) {
@@ -71,13 +72,19 @@ struct Access {
   MUSTER_FN static void store(std::uint32_t* cell, std::uint32_t value) {
     Word(*cell).store(value, memory_order);
   }
-  MUSTER_FN static void add(std::uint32_t* cell, std::uint32_t value) {
-    Word(*cell).fetch_add(value, memory_order);
+  // These return what the cell held.
+  MUSTER_FN static std::uint32_t add(std::uint32_t* cell, std::uint32_t value) {
+    return Word(*cell).fetch_add(value, memory_order);
   }
-  // What the cell held: `from` where it now holds `to`.
+  [[nodiscard]] MUSTER_FN static std::uint32_t exchange(std::uint32_t* cell, std::uint32_t value) {
+    return Word(*cell).exchange(value, memory_order);
+  }
+  // `from` where it now holds `to`. One that acquires does so where it fails, too.
   [[nodiscard]] MUSTER_FN static std::uint32_t swap(std::uint32_t* cell, std::uint32_t from,
                                                     std::uint32_t to) {
-    Word(*cell).compare_exchange_strong(from, to, memory_order, cuda::memory_order_relaxed);
+    constexpr bool acquires = acquire_part(order) == Order::acquire;
+    Word(*cell).compare_exchange_strong(
+        from, to, memory_order, acquires ? cuda::memory_order_acquire : cuda::memory_order_relaxed);
     return from;
   }
 };
@@ -98,6 +105,14 @@ MUSTER_FN auto with_access(Order order, Scope scope, Visit&& visit) {
   }
   if (order == Order::relaxed) return visit(Access<Order::relaxed, Scope::system>{});
   return visit(Access<strong, Scope::system>{});
+}
+
+// The same with any order, for what reads and writes.
+template <class Visit>
+MUSTER_FN auto with_any_access(Order order, Scope scope, Visit&& visit) {
+  if (order == Order::acquire) return with_access<Order::acquire>(order, scope, visit);
+  if (order == Order::release) return with_access<Order::release>(order, scope, visit);
+  return with_access<Order::acq_rel>(order, scope, visit);
 }
 
 // ---- where the thread runs ----------------------------------------------------------------------

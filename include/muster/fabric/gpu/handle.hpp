@@ -61,7 +61,8 @@ enum class Operation : std::uint32_t {
   window,
   tile,
   transfer,
-  packets
+  packets,
+  fetch
 };
 
 // What was wrong with it, and which numbers the record holds.

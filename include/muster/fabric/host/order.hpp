@@ -18,12 +18,21 @@ namespace muster::host::detail {
 [[nodiscard]] constexpr std::memory_order load_order(Order) {
   return std::memory_order_acquire;
 }
+[[nodiscard]] constexpr std::memory_order fetch_order(Order) {
+  return std::memory_order_acq_rel;
+}
 #else
 [[nodiscard]] constexpr std::memory_order store_order(Order order) {
   return order == Order::relaxed ? std::memory_order_relaxed : std::memory_order_release;
 }
 [[nodiscard]] constexpr std::memory_order load_order(Order order) {
   return order == Order::relaxed ? std::memory_order_relaxed : std::memory_order_acquire;
+}
+[[nodiscard]] constexpr std::memory_order fetch_order(Order order) {
+  return order == Order::relaxed   ? std::memory_order_relaxed
+         : order == Order::acquire ? std::memory_order_acquire
+         : order == Order::release ? std::memory_order_release
+                                   : std::memory_order_acq_rel;
 }
 #endif
 

@@ -65,6 +65,13 @@ class Fabric {
   WaitStatus hand(Signal signal, Rank peer, Order order = Order::release,
                   Where where = Where::current());
   WaitStatus take(Signal signal, Order order = Order::acquire, Where where = Where::current());
+  Fetched fetch_add(Signal signal, Rank peer, std::uint32_t value, Order order = Order::acq_rel,
+                    Scope scope = Scope::system, Where where = Where::current());
+  Fetched exchange(Signal signal, Rank peer, std::uint32_t value, Order order = Order::acq_rel,
+                   Scope scope = Scope::system, Where where = Where::current());
+  Fetched compare_swap(Signal signal, Rank peer, std::uint32_t expected, std::uint32_t desired,
+                       Order order = Order::acq_rel, Scope scope = Scope::system,
+                       Where where = Where::current());
 
   [[nodiscard]] std::uint32_t counter(Counter counter, Where where = Where::current());
   void set_counter(Counter counter, std::uint32_t value, Where where = Where::current());
