@@ -70,6 +70,7 @@ class Explorer {
     report_.costs = run_.costs();
     report_.parts = run_.has_parts();
     report_.polls = report_.polls || run_.polls().seen();
+    has_substance_ = has_substance_ || run_.has_substance();  // one that is given up may have none
     if (polls_.empty()) polls_ = run_.polls().endless();
     halted_ = halted_ || ending == Ending::halted;
     if (ending == Ending::lost) undetermined_ = "the same answers to the same reads lead elsewhere";
@@ -129,7 +130,7 @@ class Explorer {
       bounded(stopped());
     else
       report_.verdict = Verdict::certified;
-    if (report_.bound.empty() && !run_.has_substance()) report_.bound = vacuous;
+    if (report_.bound.empty() && !has_substance_) report_.bound = vacuous;
     return true;
   }
 
@@ -203,7 +204,7 @@ class Explorer {
     run_.keep_record(false);
     cut_ = search.cut();
     report_.verdict = Verdict::complete;
-    if (!run_.has_substance()) report_.bound = vacuous;
+    if (!has_substance_) report_.bound = vacuous;
     if (!polls_.empty() || cut_) bounded("a read had too many sets of deposits to take");
     return true;
   }
@@ -326,6 +327,7 @@ class Explorer {
   std::string polls_;         // who polled without an end
   std::string undetermined_;  // what is not determined by what the model sees
   bool halted_ = false;
+  bool has_substance_ = false;
   bool cut_ = false;
 };
 
