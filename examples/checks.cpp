@@ -17,6 +17,8 @@
 #include "15_all_to_all/body.hpp"
 #include "16_composition/body.hpp"
 #include "17_handshake/body.hpp"
+#include "18_ticket_lock/body.hpp"
+#include "19_semaphore/body.hpp"
 #include "kernels/all_reduce.hpp"
 #include "kernels/peer_sums.hpp"
 #include "muster/check.hpp"
@@ -211,6 +213,21 @@ MUSTER_CHECK(handshake_builtin,
              {.ranks = 2, .calls = 1, .group = "tutorial", .about = "step 17, builtin"}) {
   judge(team, tutorial::handshake_step(team, "builtin"), [&](const auto& seen) {
     return tutorial::check_values(seen, tutorial::handshake_golden(team.rank().value));
+  });
+}
+
+// One use by each: how many orders there are grows fast with more.
+MUSTER_CHECK(ticket_lock, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 18"}) {
+  judge(team, tutorial::ticket_lock_step(team, 1), [&](const auto& seen) {
+    return tutorial::check_counted(seen, team.rank().value, team.size(), 1);
+  });
+}
+
+// And by three of them, whoever else is there: the third one finds no permit.
+MUSTER_CHECK(semaphore, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 19"}) {
+  const std::uint32_t rank = team.rank().value;
+  judge(team, tutorial::semaphore_step(team, rank < 3 ? 1 : 0), [&](std::uint32_t sum) {
+    return tutorial::check_worked(sum, rank, team.size() < 3 ? team.size() : 3, 1);
   });
 }
 
