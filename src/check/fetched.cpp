@@ -61,7 +61,8 @@ void Execution::write_idly(Thread& thread, Cell& cell, const Bits& found) {
                     name_of_thread(thread), word(read.kind, read.fetch), name_of_cell(cell),
                     short_place(read.where), name_of_thread(threads_[other.thread]),
                     short_place(other.where)),
-        by_fetched_alone, name_of_cell(cell), &other.cause, {edge(threads_[other.thread].rank, other.step, thread)});
+        by_fetched_alone, name_of_cell(cell), &other.cause,
+        {edge(threads_[other.thread].rank, other.step, thread)});
   }
   cell.idle_writes.push_back({thread.stamp(), thread.cause, read.where});
 }
