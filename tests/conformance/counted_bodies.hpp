@@ -51,12 +51,12 @@ class Layout {
 
 // Who has a part for each rank, and who gets one of each: a gather has one part, for all, and a
 // reduction gets one, of all.
-enum class Shape { exchange, gather, reduction };
+enum class CountedShape { exchange, gather, reduction };
 
 // The three of them, called alike: run(fabric, to, rooms, received, from, parts).
 template <class T>
-struct Exchange {
-  static constexpr Shape shape = Shape::exchange;
+struct CountedExchange {
+  static constexpr CountedShape shape = CountedShape::exchange;
   using Op = Sum;
   AllToAllV<T, collective_tile> object;
 
@@ -68,7 +68,7 @@ struct Exchange {
 };
 template <class T>
 struct Gathering {
-  static constexpr Shape shape = Shape::gather;
+  static constexpr CountedShape shape = CountedShape::gather;
   using Op = Sum;
   AllGatherV<T, collective_tile> object;
 
@@ -80,7 +80,7 @@ struct Gathering {
 };
 template <class T, class Operator>
 struct Reduction {
-  static constexpr Shape shape = Shape::reduction;
+  static constexpr CountedShape shape = CountedShape::reduction;
   using Op = Operator;
   ReduceScatterV<T, collective_tile> object;
 
@@ -93,7 +93,7 @@ struct Reduction {
 
 template <class Team, class T, class Collective>
 Result<void> counted_parts(Team& team) {
-  constexpr Shape shape = Collective::shape;
+  constexpr CountedShape shape = Collective::shape;
   using Op = typename Collective::Op;
   const Collective collective{decltype(Collective::object)(team, {.chunk = collective_chunk})};
   const std::uint32_t own = team.rank().value;
@@ -101,16 +101,18 @@ Result<void> counted_parts(Team& team) {
   Checks checks;
   each_size([&](std::uint32_t lanes, std::int64_t most, std::uint32_t call) {
     const auto count = [&](std::uint32_t source, std::uint32_t target) {
-      return ragged(shape == Shape::reduction ? 0 : source, shape == Shape::gather ? 0 : target,
-                    call, most);
+      return ragged(shape == CountedShape::reduction ? 0 : source,
+                    shape == CountedShape::gather ? 0 : target, call, most);
     };
     const auto first = [](std::uint32_t to) {
-      return Collective::shape == Shape::gather ? 0 : 1000 * std::int64_t{to};
+      return Collective::shape == CountedShape::gather ? 0 : 1000 * std::int64_t{to};
     };
     // Places differ from rank to rank.
-    const Layout sent(shape == Shape::gather ? 1 : ranks, shape == Shape::gather ? 0 : 1 + own % 3,
+    const Layout sent(shape == CountedShape::gather ? 1 : ranks,
+                      shape == CountedShape::gather ? 0 : 1 + own % 3,
                       [&](std::uint32_t to) { return count(own, to); });
-    const Layout rooms(shape == Shape::reduction ? 1 : ranks, shape == Shape::reduction ? 0 : 2,
+    const Layout rooms(shape == CountedShape::reduction ? 1 : ranks,
+                       shape == CountedShape::reduction ? 0 : 2,
                        [&](std::uint32_t) { return most; });
     std::vector<T> from = poisoned<T>(sent.size());
     sent.each([&](std::uint32_t to, std::int64_t i, std::int64_t at) {
@@ -124,14 +126,14 @@ Result<void> counted_parts(Team& team) {
                                               memory_of(received), memory_of(from), sent.parts());
                       }),
               "the call");
-    for (std::uint32_t rank = 0; rank < ranks && shape != Shape::reduction; ++rank)
+    for (std::uint32_t rank = 0; rank < ranks && shape != CountedShape::reduction; ++rank)
       checks.equal(received[rank], count(rank, own), "what a rank has sent");
     std::vector<bool> is_part(to.size());
     rooms.each([&](std::uint32_t rank, std::int64_t i, std::int64_t at) {
       if (i >= count(rank, own)) return;
       const auto place = static_cast<std::size_t>(at);
       is_part[place] = true;
-      if constexpr (shape == Shape::reduction)
+      if constexpr (shape == CountedShape::reduction)
         checks.holds(is_result<T, Op>(to[place], ranks, call, first(own) + i), "a result");
       else
         checks.holds(to[place] == element_of<T, Op>(rank, call, first(own) + i), "an element");
@@ -148,7 +150,7 @@ class RefusedAlike {
  public:
   using Kind = CountFault::Kind;
   using End = CountFault::End;
-  static constexpr Shape shape = Collective::shape;
+  static constexpr CountedShape shape = Collective::shape;
 
   explicit RefusedAlike(Team& team)
       : team_(team), collective_{decltype(Collective::object)(team, {.chunk = collective_chunk})} {}
@@ -157,7 +159,7 @@ class RefusedAlike {
     const std::int64_t held = 4 * std::int64_t{team_.size()} + 3;
     const std::int64_t kept = 5 * std::int64_t{team_.size()};
     nothing_wrong();
-    if constexpr (shape != Shape::gather) {
+    if constexpr (shape != CountedShape::gather) {
       call({Kind::count, wrong_, {}, -1, held, End::from},
            [](auto& sent, auto&) { sent.count(0) = -1; });
       call({Kind::count, wrong_, {}, held + 1, held, End::from},
@@ -167,7 +169,7 @@ class RefusedAlike {
              [&](auto& sent, auto&) { sent.place(0) = place; });
     }
     nothing_wrong();
-    if constexpr (shape != Shape::reduction) {
+    if constexpr (shape != CountedShape::reduction) {
       for (const std::int64_t place : {std::int64_t{-1}, INT64_MIN, kept + 1, INT64_MAX})
         call({Kind::place, wrong_, {}, place, kept, End::to},
              [&](auto&, auto& rooms) { rooms.place(0) = place; });
@@ -177,7 +179,7 @@ class RefusedAlike {
       call({Kind::differs, wrong_, {}, 3, 4, End::from},
            [](auto& sent, auto&) { sent.count(0) = 3; });
     }
-    if constexpr (shape == Shape::exchange)
+    if constexpr (shape == CountedShape::exchange)
       call({Kind::beyond, wrong_, {}, 6, 5, End::from},
            [](auto& sent, auto&) { sent.count(0) = 6; });
     nothing_wrong();
@@ -238,9 +240,9 @@ Result<void> counts_are_refused_alike(Team& team) {
 template <class Team>
 std::vector<Case<Team>> counted_cases() {
   return {
-      {"AllToAllVFloat", counted_parts<Team, float, Exchange<float>>, Sizes::all},
-      {"AllToAllVInt8", counted_parts<Team, std::int8_t, Exchange<std::int8_t>>, Sizes::few},
-      {"AllToAllVDouble", counted_parts<Team, double, Exchange<double>>, Sizes::few},
+      {"AllToAllVFloat", counted_parts<Team, float, CountedExchange<float>>, Sizes::all},
+      {"AllToAllVInt8", counted_parts<Team, std::int8_t, CountedExchange<std::int8_t>>, Sizes::few},
+      {"AllToAllVDouble", counted_parts<Team, double, CountedExchange<double>>, Sizes::few},
       {"AllGatherVFloat", counted_parts<Team, float, Gathering<float>>, Sizes::all},
       {"AllGatherVUint16", counted_parts<Team, std::uint16_t, Gathering<std::uint16_t>>,
        Sizes::few},
@@ -249,7 +251,7 @@ std::vector<Case<Team>> counted_cases() {
        Sizes::few},
       {"ReduceScatterVInt64Max", counted_parts<Team, std::int64_t, Reduction<std::int64_t, Max>>,
        Sizes::few},
-      {"AllToAllVRefusesAlike", counts_are_refused_alike<Team, Exchange<float>>, Sizes::all},
+      {"AllToAllVRefusesAlike", counts_are_refused_alike<Team, CountedExchange<float>>, Sizes::all},
       {"AllGatherVRefusesAlike", counts_are_refused_alike<Team, Gathering<float>>, Sizes::few},
       {"ReduceScatterVRefusesAlike", counts_are_refused_alike<Team, Reduction<float, Sum>>,
        Sizes::few},
