@@ -37,7 +37,9 @@ void expect_broadcast(std::uint32_t ranks, std::int64_t messages) {
     EXPECT_EQ(fabric.notifies_to_peers(), rank == 0 ? messages * peers : (messages + 1) / 2);
     EXPECT_EQ(fabric.notifies_to_self(),
               cells == Cells::credits ? fabric.count(Op::wait) : std::int64_t{0});
-    if (rank != 0) EXPECT_EQ(fabric.count(Op::wait), messages);
+    if (rank != 0) {
+      EXPECT_EQ(fabric.count(Op::wait), messages);
+    }
   }
 }
 
