@@ -129,15 +129,15 @@ WaitStatus Fabric::take(Signal signal, Order order, Where where) {
                                  self_->at(where));
 }
 
-Fetched Fabric::fetch_add(Signal signal, Rank peer, std::uint32_t value, Order order,
-                          Scope scope, Where where) {
+Fetched Fabric::fetch_add(Signal signal, Rank peer, std::uint32_t value, Order order, Scope scope,
+                          Where where) {
   const InScope in(*self_, scope);
   return self_->run->fetch(*self_, {Fetch::Kind::add, value, 0}, signal, peer, order,
                            self_->at(where));
 }
 
-Fetched Fabric::exchange(Signal signal, Rank peer, std::uint32_t value, Order order,
-                         Scope scope, Where where) {
+Fetched Fabric::exchange(Signal signal, Rank peer, std::uint32_t value, Order order, Scope scope,
+                         Where where) {
   const InScope in(*self_, scope);
   return self_->run->fetch(*self_, {Fetch::Kind::exchange, value, 0}, signal, peer, order,
                            self_->at(where));

@@ -303,7 +303,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"put --sizes", "--sizes"}, Wrong{"barrier --sizes 8", "--sizes"},
                     Wrong{"get --peer ucx", "ucx"},
                     Wrong{"all_reduce --algorithm star",
-                          "no algorithm 'star'; it has all, automatic, one_shot"},
+                          "no algorithm 'star'; it has all, automatic, packets, one_shot"},
                     Wrong{"put --algorithm ring", "--algorithm"},
                     Wrong{"barrier --mpi /nonexistent", "/nonexistent"},
                     Wrong{"barrier -n 2,1 --rounds 1", "Value 1 not in range 2 to 1024"},

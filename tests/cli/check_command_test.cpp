@@ -84,7 +84,7 @@ TEST(CheckCommand, SaysWhatIsWrongWithItsArguments) {
   const std::string unknown = refusal({"cost", "no_such"});
   EXPECT_TRUE(unknown.starts_with(
       "muster cost: there is no protocol 'no_such'; there are put, get, put_signal, remote_add, "
-      "packet_exchange, all_reduce/one_shot, "))
+      "packet_exchange, all_reduce/packets, all_reduce/one_shot, "))
       << unknown;
   EXPECT_TRUE(unknown.ends_with(", and those of muster check --list")) << unknown;
   EXPECT_EQ(refusal({"cost", "epoch_barrier", "--profile", "tso"}),
