@@ -91,7 +91,11 @@ TEST_P(EightRanks, AreCertified) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EightRanks,
-                         testing::Values("broadcast", "reduce", "gather", "scatter", "send_receive",
+                         testing::Values("all_reduce/one_shot", "all_reduce/two_phase",
+                                         "all_reduce/ring", "all_reduce/direct", "reduce_scatter",
+                                         "all_gather", "all_to_all", "all_gather/gather_hooks",
+                                         "reduce_scatter/scatter_hooks", "broadcast", "reduce",
+                                         "gather", "scatter", "send_receive",
                                          "send_receive/send_first", "all_to_all_v",
                                          "all_to_all_v/refused", "all_gather_v", "reduce_scatter_v",
                                          "all_reduce/hooks_one_shot", "all_reduce/hooks_two_phase",
