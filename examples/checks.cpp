@@ -71,6 +71,13 @@ MUSTER_CHECK(barrier_builtin,
   });
 }
 
+MUSTER_CHECK(barrier_zero,
+             {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 04, cells left zero"}) {
+  judge(team, tutorial::row_after_credits(team), [&](const auto& row) {
+    return tutorial::check_zeros(row, team.rank().value, team.size());
+  });
+}
+
 MUSTER_CHECK(remote_load_store, {.ranks = 3, .calls = 1, .group = "tutorial", .about = "step 05"}) {
   judge(team, tutorial::remote_load_store(team), [&](const auto& result) {
     return tutorial::check_load_store(result, team.rank().value, team.size());
