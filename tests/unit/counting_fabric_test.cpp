@@ -72,6 +72,23 @@ TEST(CountingFabric, TransfersReachTheMemoryThatStandsForThePeer) {
   EXPECT_EQ(fabric.local(other)[0], 0);
 }
 
+TEST(CountingFabric, FetchedOperationsFindWhatTheLastOneLeft) {
+  CountingTeam team(2);
+  CountingFabric fabric(2, Rank{0});
+  const Signals cell = *team.signals(1);
+  EXPECT_EQ(fabric.fetch_add(cell[0], Rank{1}, 3).value, 0U);
+  EXPECT_EQ(fabric.exchange(cell[0], Rank{1}, 7, Order::release).value, 3U);
+  EXPECT_EQ(fabric.compare_swap(cell[0], Rank{1}, 3, 9).value, 7U);
+  EXPECT_EQ(fabric.compare_swap(cell[0], Rank{1}, 7, 9, Order::acquire).value, 7U);
+  EXPECT_EQ(fabric.read(cell[0]), 9U);
+  EXPECT_EQ(fabric.count(Op::fetch_add), 1);
+  EXPECT_EQ(fabric.count(Op::exchange), 1);
+  EXPECT_EQ(fabric.count(Op::compare_swap), 2);
+  EXPECT_EQ(fabric.log()[1].order, Order::release);
+  fabric.end_waits_with(WaitStatus::peer_lost);
+  EXPECT_EQ(fabric.fetch_add(cell[0], Rank{1}, 1).status, WaitStatus::peer_lost);
+}
+
 TEST(CountingFabric, ForEachPeerStartsAtTheRightNeighbour) {
   std::vector<std::uint32_t> seen;
   const CountingFabric fabric(5, Rank{3});
