@@ -76,9 +76,9 @@ template <class To, class From>
   return transfer.chunks.pipeline && !is_whole_run(transfer);
 }
 
-// The same by start(to_at, from_at, count), which returns the fabric's request: at most two chunks
-// are in flight at a time, and on return the last one, whose request is returned. A chunk that
-// fails fails the lane: completing the last one tells.
+// Chunk by chunk by start(to_at, from_at, count), which returns the fabric's request: at most two
+// chunks are in flight at a time, and on return the last one, whose request is returned. A chunk
+// that fails fails the lane: completing the last one tells.
 template <class F, class To, class From, class Start>
 MUSTER_FN typename F::Request move_pipelined(F& fabric, const Transfer<To, From>& transfer,
                                              Start&& start) {
@@ -95,16 +95,29 @@ MUSTER_FN typename F::Request move_pipelined(F& fabric, const Transfer<To, From>
   return last;
 }
 
-// Between the peer's window, as its view shows it, and plain memory of this rank, by pointers.
-template <class F, class To, class From, class View, class Copy>
-MUSTER_FN WaitStatus copy_runs(F& fabric, const Transfer<To, From>& transfer, View view,
-                               Copy&& copy) {
-  if (view.size() == 0) return fabric.status();  // it has refused the peer
+// Without waiting for it: the request of the last run.
+template <class F, class To, class From, class Start>
+MUSTER_FN typename F::Request move_async(F& fabric, const Transfer<To, From>& transfer,
+                                         Start&& start) {
+  if (is_pipelined(transfer)) return move_pipelined(fabric, transfer, start);
+  typename F::Request last{};
+  move_runs(transfer, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
+    last = start(to_at, from_at, count);
+  });
+  return last;
+}
+
+// Between plain memory of this rank and a window of the peer's, by pointers to where the ends
+// begin; `reached`: the peer's is one of them.
+template <class F, class To, class From, class T>
+MUSTER_FN WaitStatus copy_runs(F& fabric, const Transfer<To, From>& transfer, T* to, const T* from,
+                               bool reached) {
+  if (!reached) return fabric.status();  // the fabric has refused the peer
   fabric.converge();
   Pieces chunks = chunks_of(transfer);
   for (Box chunk; chunks.next(chunk);)
     each_run(transfer, chunk, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-      copy(view.data(), to_at, from_at, count);
+      fabric.copy(to + to_at, from + from_at, count);
     });
   return fabric.converge(WaitStatus::ok);
 }
@@ -168,16 +181,8 @@ template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T, class From
 MUSTER_FN void put(F& fabric, const Transfer<WindowRef<T>, From>& transfer, Rank peer,
                    Path path = Path::automatic, CallSite<F> site = {}) {
   const Called called(fabric, site);
-  const Region& region = transfer.region;
   if (detail::goes_staged<F>(transfer, path)) {
-    detail::stage<R, C>(
-        fabric, transfer,
-        [&](auto& tile, Box piece) {
-          fabric.load(tile, transfer.from, detail::placed(piece, region.from));
-        },
-        [&](auto& tile, Box piece) {
-          fabric.remote_store(tile, transfer.to, peer, detail::placed(piece, region.to));
-        });
+    detail::stage<R, C>(fabric, transfer, transfer.from, detail::PeerWindow<T>{transfer.to, peer});
     fabric.converge();  // and all may go on with what was moved
   } else if constexpr (detail::is_window<From>) {
     if (detail::is_pipelined(transfer)) {
@@ -189,11 +194,9 @@ MUSTER_FN void put(F& fabric, const Transfer<WindowRef<T>, From>& transfer, Rank
       fabric.put(transfer.to, peer, to_at, transfer.from, from_at, count);
     });
   } else if constexpr (detail::PointerFabric<F>) {
-    (void)detail::copy_runs(
-        fabric, transfer, fabric.address(transfer.to, peer),
-        [&](T* there, std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-          fabric.copy(there + to_at, static_cast<const T*>(transfer.from.data) + from_at, count);
-        });
+    const auto there = fabric.address(transfer.to, peer);
+    const T* const own = transfer.from.data;
+    (void)detail::copy_runs(fabric, transfer, there.data(), own, there.size() > 0);
   }
 }
 
@@ -209,13 +212,7 @@ MUSTER_FN Pending<F> put_async(F& fabric, const Transfer<WindowRef<T>, WindowRef
   const auto start = [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
     return fabric.put_async(transfer.to, peer, to_at, transfer.from, from_at, count);
   };
-  if (detail::is_pipelined(transfer))
-    return Pending<F>(detail::move_pipelined(fabric, transfer, start));
-  typename F::Request last{};
-  detail::move_runs(transfer, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-    last = start(to_at, from_at, count);
-  });
-  return Pending<F>(last);
+  return Pending<F>(detail::move_async(fabric, transfer, start));
 }
 
 // put, then a deposit into the peer's signal that carries all of it. A transfer of a single run is
@@ -246,17 +243,8 @@ template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T, class To>
 MUSTER_FN WaitStatus get(F& fabric, const Transfer<To, WindowRef<T>>& transfer, Rank peer,
                          Path path = Path::automatic, CallSite<F> site = {}) {
   const Called called(fabric, site);
-  const Region& region = transfer.region;
   if (detail::goes_staged<F>(transfer, path)) {
-    detail::stage<R, C>(
-        fabric, transfer,
-        [&](auto& tile, Box piece) {
-          // A load that fails fails the lane: the converge below tells.
-          (void)fabric.remote_load(tile, transfer.from, peer, detail::placed(piece, region.from));
-        },
-        [&](auto& tile, Box piece) {
-          fabric.store(tile, transfer.to, detail::placed(piece, region.to));
-        });
+    detail::stage<R, C>(fabric, transfer, detail::PeerWindow<T>{transfer.from, peer}, transfer.to);
     return fabric.converge(WaitStatus::ok);  // and all may go on with what was moved
   } else if constexpr (detail::is_window<To>) {
     if (detail::is_pipelined(transfer))
@@ -267,11 +255,9 @@ MUSTER_FN WaitStatus get(F& fabric, const Transfer<To, WindowRef<T>>& transfer, 
     });
     return status;
   } else if constexpr (detail::PointerFabric<F>) {
-    return detail::copy_runs(
-        fabric, transfer, fabric.address(transfer.from, peer),
-        [&](const T* there, std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-          fabric.copy(transfer.to.data + to_at, there + from_at, count);
-        });
+    const auto there = fabric.address(transfer.from, peer);
+    const T* const theirs = there.data();
+    return detail::copy_runs(fabric, transfer, transfer.to.data, theirs, there.size() > 0);
   }
 }
 
@@ -287,13 +273,7 @@ MUSTER_FN Pending<F> get_async(F& fabric, const Transfer<WindowRef<T>, WindowRef
   const auto start = [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
     return fabric.get_async(transfer.to, to_at, transfer.from, peer, from_at, count);
   };
-  if (detail::is_pipelined(transfer))
-    return Pending<F>(detail::move_pipelined(fabric, transfer, start));
-  typename F::Request last{};
-  detail::move_runs(transfer, [&](std::int64_t to_at, std::int64_t from_at, std::int64_t count) {
-    last = start(to_at, from_at, count);
-  });
-  return Pending<F>(last);
+  return Pending<F>(detail::move_async(fabric, transfer, start));
 }
 
 // ---- remote_add ---------------------------------------------------------------------------------
@@ -305,15 +285,7 @@ template <std::int64_t R = 8, std::int64_t C = 64, Fabric F, class T, class From
 MUSTER_FN void remote_add(F& fabric, const Transfer<WindowRef<T>, From>& transfer, Rank peer,
                           CallSite<F> site = {}) {
   const Called called(fabric, site);
-  const Region& region = transfer.region;
-  detail::stage<R, C>(
-      fabric, transfer,
-      [&](auto& tile, Box piece) {
-        fabric.load(tile, transfer.from, detail::placed(piece, region.from));
-      },
-      [&](auto& tile, Box piece) {
-        fabric.remote_add(tile, transfer.to, peer, detail::placed(piece, region.to));
-      });
+  detail::stage<R, C>(fabric, transfer, transfer.from, detail::AddedWindow<T>{transfer.to, peer});
   fabric.converge();  // and all may go on with what was moved
 }
 

@@ -70,6 +70,42 @@ MUSTER_FN void each_run(const Transfer<To, From>& transfer, Box chunk, Move&& mo
 
 // ---- through tiles
 
+// The peer's end of a transfer; or of one that adds to what is there. The own end is a window or
+// plain memory.
+template <class T>
+struct PeerWindow {
+  WindowRef<T> window;
+  Rank peer;
+};
+template <class T>
+struct AddedWindow {
+  WindowRef<T> window;
+  Rank peer;
+};
+
+// A tile from an end, and to one, whichever it is.
+template <class F, class Tile, class End>
+MUSTER_FN void load_end(F& fabric, Tile& tile, const End& own, Box box) {
+  fabric.load(tile, own, box);
+}
+template <class F, class Tile, class T>
+MUSTER_FN void load_end(F& fabric, Tile& tile, const PeerWindow<T>& from, Box box) {
+  // A load that fails fails the lane: the converge behind the transfer tells.
+  (void)fabric.remote_load(tile, from.window, from.peer, box);
+}
+template <class F, class Tile, class End>
+MUSTER_FN void store_end(F& fabric, Tile& tile, const End& own, Box box) {
+  fabric.store(tile, own, box);
+}
+template <class F, class Tile, class T>
+MUSTER_FN void store_end(F& fabric, Tile& tile, const PeerWindow<T>& to, Box box) {
+  fabric.remote_store(tile, to.window, to.peer, box);
+}
+template <class F, class Tile, class T>
+MUSTER_FN void store_end(F& fabric, Tile& tile, const AddedWindow<T>& to, Box box) {
+  fabric.remote_add(tile, to.window, to.peer, box);
+}
+
 // take(tile, piece) then give(tile, piece), for each piece; the tile is the staging buffer.
 template <class Tile, class Take, class Give>
 MUSTER_FN void stage_one(Pieces& pieces, Tile& tile, Take&& take, Give&& give) {
@@ -99,11 +135,18 @@ MUSTER_FN void stage_two(Pieces& pieces, Tile& even, Tile& odd, Take&& take, Giv
   }
 }
 
-// Moves a transfer through tiles of R x C: each chunk in pieces of at most a tile. The caller
-// converges afterwards.
-template <std::int64_t R, std::int64_t C, class F, class To, class From, class Take, class Give>
-MUSTER_FN void stage(F& fabric, const Transfer<To, From>& transfer, Take&& take, Give&& give) {
+// Moves a transfer from one end to the other through tiles of R x C: each chunk in pieces of at
+// most a tile. The caller converges afterwards.
+template <std::int64_t R, std::int64_t C, class F, class To, class From, class Source, class Target>
+MUSTER_FN void stage(F& fabric, const Transfer<To, From>& transfer, const Source& from,
+                     const Target& to) {
   using T = typename To::value_type;
+  const auto take = [&](auto& tile, Box piece) {
+    load_end(fabric, tile, from, placed(piece, transfer.region.from));
+  };
+  const auto give = [&](auto& tile, Box piece) {
+    store_end(fabric, tile, to, placed(piece, transfer.region.to));
+  };
   const auto pieces_of = [&](Box chunk) { return Pieces(chunk, R, C); };
   auto even = fabric.template tile<T, R, C>();
   fabric.converge();  // what any thread of the lane has written is moved
