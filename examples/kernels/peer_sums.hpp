@@ -3,6 +3,7 @@
 // example/peer_sums` proves it, and tests/gpu/parts.cu runs it on GPUs.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "muster/barrier/epoch.hpp"
@@ -24,11 +25,11 @@ class PeerSums {
  public:
   template <muster::SetUp Team>
   explicit PeerSums(Team& team, std::uint32_t depth = 2)
-      : barrier_(team),
+      : depth_(std::bit_ceil(depth)),
+        barrier_(team),
         filled_(*team.rows()),
         emptied_(*team.rows()),
-        slots_(*team.template window<float>({team.max_lanes() * std::int64_t{depth}, C})),
-        depth_(depth) {}
+        slots_(*team.template window<float>({team.max_lanes() * std::int64_t{depth_}, C})) {}
 
   // Called by all threads of the lane. `to` becomes the sum of all ranks' `from`; both are of 1 x
   // count elements, as many on every rank. After a status that is not ok, which is the same to all
@@ -122,11 +123,11 @@ class PeerSums {
     return static_cast<std::uint32_t>(own) * fabric.size();
   }
 
+  std::uint32_t depth_;  // a power of two: so the slots go on in turn where the count wraps
   muster::EpochBarrier barrier_;
   muster::Rows filled_;
   muster::Rows emptied_;
   muster::WindowRef<float> slots_;
-  std::uint32_t depth_;
 };
 
 }  // namespace example
