@@ -268,4 +268,19 @@ int run(const Command& command) {
   return no_answer_status;
 }
 
+int run_program(int argc, char** argv, const char* version) {
+  CLI::App app("checks of this program");
+  Command command;
+  app.add_option("names", command.names,
+                 "which checks to run, with --all groups of them too; default: all");
+  app.set_version_flag("--version", version);
+  add_options(app, command);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return run(command);
+}
+
 }  // namespace muster::check

@@ -40,4 +40,7 @@ void add_options(CLI::App& app, Command& command);
 // the output could be written, or the checker itself has failed (no memory, no process).
 [[nodiscard]] int run(const Command& command);
 
+// The same from the words of a check program's command line; `version` is what --version prints.
+[[nodiscard]] int run_program(int argc, char** argv, const char* version);
+
 }  // namespace muster::check

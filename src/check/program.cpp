@@ -1,6 +1,5 @@
 // What a check program does. In a file of its own: the mark belongs to programs with this main and
 // to no others.
-#include <CLI/CLI.hpp>
 #include <array>
 
 #include "check/command.hpp"
@@ -24,18 +23,7 @@ constexpr auto joined() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("checks of this program");
-  Command command;
-  app.add_option("names", command.names,
-                 "which checks to run, with --all groups of them too; default: all");
-  app.set_version_flag("--version", mark.data());
-  add_options(app, command);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  return run(command);
+  return run_program(argc, argv, mark.data());
 }
 
 }  // namespace muster::check
