@@ -7,6 +7,7 @@
 #     [TIMEOUT 120]                     # seconds for each TEST
 #     [TIMED]                           # measures time or load: has the label `timed`, too, and
 #                                       # runs beside no other test
+#     [QUICK]                           # waits more than it computes: MUSTER_QUICK_TEST_FLAGS
 #     [NO_MAIN]                         # the sources have a main() of their own
 #     [ENVIRONMENT NAME=value...])
 #
@@ -30,10 +31,13 @@
 
 find_package(GTest REQUIRED)
 
+set(MUSTER_QUICK_TEST_FLAGS "" CACHE STRING
+    "Compiler flags for tests that take longer to compile than to compute; after those of the build type")
+
 include(GoogleTest)
 
 function(muster_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "TIMED;NO_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "TIMED;QUICK;NO_MAIN" "TIMEOUT" "SOURCES;LIBS;LABELS;ENVIRONMENT")
   if(NOT arg_SOURCES OR NOT arg_LABELS)
     message(FATAL_ERROR "muster_test(${name}) needs SOURCES and LABELS")
   endif()
@@ -45,6 +49,9 @@ function(muster_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LIBS} muster_internal GTest::gtest)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  if(arg_QUICK)
+    target_compile_options(${name} PRIVATE ${MUSTER_QUICK_TEST_FLAGS})
+  endif()
   if(NOT arg_NO_MAIN)
     target_link_libraries(${name} PRIVATE GTest::gtest_main)
   endif()
