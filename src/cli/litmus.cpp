@@ -14,6 +14,7 @@
 
 #include "cli/numbers.hpp"
 #include "litmus/enumerate.hpp"
+#include "litmus/explore.hpp"
 #include "litmus/show.hpp"
 #include "litmus/suite.hpp"
 
@@ -32,7 +33,27 @@ struct Tally {
   std::size_t agree = 0;
   std::size_t bounded = 0;
   std::size_t unread = 0;
+  std::size_t differ = 0;  // explorer and enumerator
 };
+
+// What the explorer says, and why it says nothing.
+struct Explored {
+  litmus::Exploration result;
+  bool circle = false;
+  [[nodiscard]] bool decided() const { return result.decided() && !circle; }
+};
+
+Explored explore_whole(const litmus::Program& program, const litmus::Bounds& bounds) {
+  Explored made{litmus::explore(program, bounds)};
+  made.circle = made.result.decided() && litmus::has_circle(program, bounds);
+  return made;
+}
+
+std::string why_not(const Explored& explored) {
+  if (!explored.result.race.empty()) return "two writes race: " + explored.result.race;
+  if (explored.circle) return "a circle of program order and reads-from is allowed";
+  return explored.result.cut ? fmt::format("more than {} states", litmus::most_states) : "";
+}
 
 const char* outcome_name(const litmus::Program& program, const litmus::Verdict& verdict) {
   if (verdict.bounded()) return "bounded";
@@ -79,7 +100,8 @@ class Run {
     summary();
     if (json.is_open()) write_json(json);
     if (tally_.unread > 0) return 2;
-    if (tally_.agree + tally_.bounded < tally_.expected) return 1;
+    if (tally_.agree + tally_.bounded < tally_.expected || tally_.differ > 0) return 1;
+    if (explorer_.agree < explorer_.expected) return 1;
     return tally_.bounded > 0 ? 3 : 0;
   }
 
@@ -118,10 +140,16 @@ class Run {
     if (agrees) ++tally_.agree;
     if (verdict.bounded()) ++tally_.bounded;
     ++decided_;
+    const Explored explored = explore_whole(*program, bounds_);
+    const bool differs = tally(explored, verdict, *expected);
 
     clear();
     fmt::print("{}: {} {}{}\n", file.stem().string(), name_of(program->quantifier),
                outcome_name(*program, verdict), remark(verdict, *expected, command_.turns));
+    if (differs)
+      fmt::print("  THE EXPLORER DIFFERS: the condition {}\n",
+                 explored.result.holds ? "holds" : "does not hold");
+    if (command_.show && !explored.decided()) fmt::print("  not explored: {}\n", why_not(explored));
     const bool disagrees = known && !agrees && !verdict.bounded();
     if (disagrees || command_.show) {
       for (const std::string& line : verdict.execution) fmt::print("  {}\n", line);
@@ -129,6 +157,23 @@ class Run {
         fmt::print("  none of {} candidates\n", verdict.reached.candidates);
     }
     note(file, *program, verdict, *expected);
+    tests_.back()["explorer"] = nullptr;
+    if (explored.decided())
+      tests_.back()["explorer"] = explored.result.holds;
+    else
+      tests_.back()["not_explored"] = why_not(explored);
+  }
+
+  // True where the two halves say different things.
+  bool tally(const Explored& explored, const litmus::Verdict& verdict,
+             const std::optional<bool>& expected) {
+    if (!explored.decided()) return false;
+    ++explored_;
+    if (expected) ++explorer_.expected;
+    if (expected && *expected == explored.result.holds) ++explorer_.agree;
+    const bool differs = !verdict.bounded() && verdict.holds != explored.result.holds;
+    if (differs) ++tally_.differ;
+    return differs;
   }
 
   void note(const std::filesystem::path& file, const litmus::Program& program,
@@ -149,10 +194,13 @@ class Run {
 
   void summary() const {
     if (tally_.expected > 0) {
-      fmt::print("enumerator: {} of {}", tally_.agree, tally_.expected);
+      fmt::print("explorer: {} of {}; enumerator: {} of {}", explorer_.agree, explorer_.expected,
+                 tally_.agree, tally_.expected);
     } else {
-      fmt::print("enumerator: {} decided, nothing expected", decided_ - tally_.bounded);
+      fmt::print("explorer: {} decided; enumerator: {} decided, nothing expected", explored_,
+                 decided_ - tally_.bounded);
     }
+    if (tally_.differ > 0) fmt::print(", {} DIFFER", tally_.differ);
     if (tally_.bounded > 0) fmt::print(", {} bounded", tally_.bounded);
     if (tally_.unread > 0) fmt::print(", {} not read", tally_.unread);
     fmt::print("\n");
@@ -167,6 +215,9 @@ class Run {
     const nlohmann::json whole{{"tests", tests_},
                                {"agree", tally_.agree},
                                {"expected", tally_.expected},
+                               {"explorer_agree", explorer_.agree},
+                               {"explorer_expected", explorer_.expected},
+                               {"differ", tally_.differ},
                                {"bounded", tally_.bounded},
                                {"unread", tally_.unread}};
     // A name or a title may hold what is no UTF-8.
@@ -177,7 +228,9 @@ class Run {
   const LitmusCommand& command_;
   litmus::Bounds bounds_;
   Tally tally_;
+  Tally explorer_;
   std::size_t decided_ = 0;
+  std::size_t explored_ = 0;
   nlohmann::json tests_ = nlohmann::json::array();
 };
 
@@ -193,11 +246,12 @@ void add_litmus(CLI::App& app, int& status) {
   verb->add_flag("--show", command->show, "print the execution that each verdict rests on");
   verb->add_option("--json", command->json, "write the verdicts to this file");
   verb->footer(
-      "An axiomatic enumerator decides each test. Where expected.csv lies beside a file and names "
-      "it\n"
-      "(NAME.litmus,1 or 0), the verdict is compared with it. Not known and refused by name: "
-      "proxies,\n"
-      "aliases, vectors and mixed sizes, clusters.\n"
+      "An axiomatic enumerator decides each test; an explorer, which runs them, those in which no\n"
+      "two writes race and no circle of program order and reads-from is allowed. Where "
+      "expected.csv\n"
+      "lies beside a file and names it (NAME.litmus,1 or 0), the verdicts are compared with it. "
+      "Not\n"
+      "known and refused by name: proxies, aliases, vectors and mixed sizes, clusters.\n"
       "Exit codes: 0 all agree, or nothing is expected; 1 a test disagrees; 2 a file cannot be "
       "read;\n"
       "3 too many candidates for a verdict.");

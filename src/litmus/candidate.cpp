@@ -72,6 +72,31 @@ bool morally_strong(const Program& program, const Event& one, const Event& other
           in_scope(program, other, one));
 }
 
+Event memory_event(Event::Kind kind, std::size_t thread, const Instruction& one) {
+  Event event;
+  event.kind = kind;
+  event.thread = thread;
+  event.strong = one.order != Order::weak;
+  event.scope = one.scope;
+  event.location = one.location;
+  event.instruction = &one;
+  const bool both = one.order == Order::acq_rel;
+  event.acquire = kind == Event::Kind::read && (both || one.order == Order::acquire);
+  event.release = kind == Event::Kind::write && (both || one.order == Order::release);
+  return event;
+}
+
+Event fence_event(std::size_t thread, const Instruction& one) {
+  Event event;
+  event.kind = Event::Kind::fence;
+  event.thread = thread;
+  event.strong = event.acquire = event.release = true;
+  event.sc = one.order == Order::sc;
+  event.scope = one.scope;
+  event.instruction = &one;
+  return event;
+}
+
 namespace {
 
 class Enumerator {
@@ -139,7 +164,7 @@ class Enumerator {
       case Op::atomic: atomic(candidate, thread, one); break;
       case Op::load: load(candidate, thread, one); break;
       case Op::store: store(candidate, thread, one); break;
-      case Op::fence: candidate.events.push_back(fence(thread, one)); break;
+      case Op::fence: candidate.events.push_back(fence_event(thread, one)); break;
       case Op::barrier: barrier(candidate, thread, one); break;
       case Op::nothing: break;
     }
@@ -172,20 +197,6 @@ class Enumerator {
       result = add(to, {Expression::Kind::function, one.function, 0, left,
                         operand(to, thread, one.operands[1])});
     to.strands[thread].registers[one.target] = result;
-  }
-
-  static Event memory_event(Event::Kind kind, std::size_t thread, const Instruction& one) {
-    Event event;
-    event.kind = kind;
-    event.thread = thread;
-    event.strong = one.order != Order::weak;
-    event.scope = one.scope;
-    event.location = one.location;
-    event.instruction = &one;
-    const bool both = one.order == Order::acq_rel;
-    event.acquire = kind == Event::Kind::read && (both || one.order == Order::acquire);
-    event.release = kind == Event::Kind::write && (both || one.order == Order::release);
-    return event;
   }
 
   // The expression of what the new read reads.
@@ -229,17 +240,6 @@ class Enumerator {
       write.value = add(to, {Expression::Kind::function, one.function, 0, old, first});
     to.events[read].partner = read + 1;
     to.events.push_back(write);
-  }
-
-  static Event fence(std::size_t thread, const Instruction& one) {
-    Event event;
-    event.kind = Event::Kind::fence;
-    event.thread = thread;
-    event.strong = event.acquire = event.release = true;
-    event.sc = one.order == Order::sc;
-    event.scope = one.scope;
-    event.instruction = &one;
-    return event;
   }
 
   static void barrier(Candidate& to, std::size_t thread, const Instruction& one) {

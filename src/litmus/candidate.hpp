@@ -67,6 +67,10 @@ struct Candidate {
   [[nodiscard]] std::optional<Word> value(std::size_t expression) const;
 };
 
+// Of an instruction of the thread; the two halves of an atomic are a read and a write.
+[[nodiscard]] Event memory_event(Event::Kind kind, std::size_t thread, const Instruction& one);
+[[nodiscard]] Event fence_event(std::size_t thread, const Instruction& one);
+
 // Related in program order, or both strong and each inside the other's scope; accesses of memory to
 // one location. Not of an event and itself.
 [[nodiscard]] bool morally_strong(const Program& program, const Event& one, const Event& other);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "litmus/axioms.hpp"
+#include "litmus/condition.hpp"
 #include "litmus/show.hpp"
 
 namespace muster::litmus {
@@ -21,20 +22,6 @@ Word value_of_term(const Candidate& candidate, const Finals& finals, const Term&
     case Term::Kind::location: break;
   }
   return *candidate.value(candidate.events[finals[term.index]].value);
-}
-
-bool satisfies(const Candidate& candidate, const Finals& finals, const Condition& condition) {
-  const auto part = [&](const Condition& one) { return satisfies(candidate, finals, one); };
-  switch (condition.kind) {
-    case Condition::Kind::compare:
-      return compare(condition.comparison, value_of_term(candidate, finals, condition.left),
-                     value_of_term(candidate, finals, condition.right));
-    case Condition::Kind::negation: return !part(condition.parts.front());
-    case Condition::Kind::any_of:
-      return std::any_of(condition.parts.begin(), condition.parts.end(), part);
-    case Condition::Kind::all_of: break;
-  }
-  return std::all_of(condition.parts.begin(), condition.parts.end(), part);
 }
 
 // The locations that the condition is about.
@@ -102,8 +89,9 @@ class Judge {
   bool choose(const Candidate& candidate, const std::vector<Finals>& choices, Finals& finals,
               std::size_t at) const {
     if (at == choices.size())
-      return satisfies(candidate, finals, program_.condition) !=
-             (program_.quantifier == Quantifier::forall);
+      return satisfies(program_.condition, [&](const Term& term) {
+               return value_of_term(candidate, finals, term);
+             }) != (program_.quantifier == Quantifier::forall);
     return std::any_of(choices[at].begin(), choices[at].end(), [&](std::size_t write) {
       finals[at] = write;
       return choose(candidate, choices, finals, at + 1);
@@ -118,6 +106,34 @@ class Judge {
 };
 
 }  // namespace
+
+namespace {
+
+bool has_circle(const Candidate& candidate) {
+  Relation relation(candidate.events.size());
+  for (std::size_t b = 0; b < candidate.events.size(); ++b) {
+    const Event& event = candidate.events[b];
+    if (event.kind == Event::Kind::read) relation.add(event.from, b);
+    for (std::size_t a = 0; a < b; ++a) {
+      if (event.thread != nothing && candidate.events[a].thread == event.thread) relation.add(a, b);
+    }
+  }
+  return !relation.acyclic();
+}
+
+}  // namespace
+
+bool has_circle(const Program& program, const Bounds& bounds) {
+  bool found = false;
+  (void)for_each_candidate(program, bounds, [&](const Candidate& candidate) {
+    if (candidate.events.size() > Relation::most || !has_circle(candidate)) return true;
+    return for_each_coherence(program, candidate, [&](const Relation& /*any*/) {
+      found = true;
+      return false;
+    });
+  });
+  return found;
+}
 
 Verdict enumerate(const Program& program, const Bounds& bounds) {
   return Judge(program, bounds).run();

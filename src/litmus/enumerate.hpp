@@ -30,6 +30,10 @@ struct Verdict {
   [[nodiscard]] bool loops_cut() const { return execution.empty() && reached.turns_cut; }
 };
 
+// Does the model allow an execution in which program order and reads-from make a circle (load
+// buffering), within the bounds?
+[[nodiscard]] bool has_circle(const Program& program, const Bounds& bounds = {});
+
 [[nodiscard]] Verdict enumerate(const Program& program, const Bounds& bounds = {});
 
 }  // namespace muster::litmus

@@ -1,0 +1,248 @@
+#include "litmus/explore.hpp"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "litmus/condition.hpp"
+#include "litmus/memory.hpp"
+
+namespace muster::litmus {
+namespace {
+
+// A use of a barrier: who has come, and whether somebody has passed.
+struct Meeting {
+  std::vector<std::pair<std::size_t, View>> come;
+  bool passed = false;
+};
+
+struct Runner {
+  std::size_t at = 0;
+  std::size_t turns = 0;
+  std::vector<Word> registers{};
+  std::vector<Word> waits_at{};  // the barrier that it has come to, and has not passed
+};
+
+struct State {
+  Memory memory;
+  std::vector<Runner> runners;
+  std::map<std::vector<Word>, Meeting> meetings;
+  std::map<std::vector<Word>, Word> uses;  // of a barrier by a thread
+};
+
+struct Hash {
+  std::size_t operator()(const std::vector<std::uint64_t>& words) const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t word : words)
+      sum = (sum ^ (sum >> 29U) ^ word) * 0x9E3779B97F4A7C15U + 1;
+    return sum;
+  }
+};
+
+class Explorer {
+ public:
+  Explorer(const Program& program, const Bounds& bounds) : program_(program), bounds_(bounds) {}
+
+  Exploration run() {
+    State first{Memory(program_), {}, {}, {}};
+    for (const Thread& thread : program_.threads) {
+      Runner runner;
+      runner.registers = thread.initial;
+      first.runners.push_back(std::move(runner));
+    }
+    visit(std::move(first));
+    result_.holds = program_.quantifier == Quantifier::exists ? found_ : !found_;
+    return result_;
+  }
+
+ private:
+  [[nodiscard]] bool stopped() const { return !result_.decided(); }
+
+  void visit(State state) {
+    if (stopped()) return;
+    for (std::size_t thread = 0; thread < state.runners.size(); ++thread)
+      if (!run_registers(state, thread)) return;  // a loop is cut
+    if (!seen_.insert(identity(state)).second) return;
+    if (++result_.states > most_states) result_.cut = true;
+    bool ended = true;
+    for (std::size_t thread = 0; thread < state.runners.size() && !stopped(); ++thread) {
+      if (state.runners[thread].at == program_.threads[thread].code.size()) continue;
+      ended = false;
+      step(state, thread);
+    }
+    if (ended) judge(state);
+  }
+
+  void judge(const State& state) {
+    result_.executable = true;
+    const bool holds = satisfies(program_.condition, [&](const Term& term) {
+      if (term.kind == Term::Kind::constant) return term.value;
+      if (term.kind == Term::Kind::reg) return state.runners[term.thread].registers[term.index];
+      return state.memory.last(term.index);
+    });
+    found_ = found_ || holds != (program_.quantifier == Quantifier::forall);
+  }
+
+  // What concerns the thread alone. False where it turns too often.
+  bool run_registers(State& state, std::size_t thread) const {
+    Runner& runner = state.runners[thread];
+    const std::vector<Instruction>& code = program_.threads[thread].code;
+    while (runner.at < code.size()) {
+      const Instruction& one = code[runner.at];
+      std::size_t next = runner.at + 1;
+      if (one.op == Op::jump) {
+        next = one.next;
+      } else if (one.op == Op::branch) {
+        if (compare(one.comparison, operand(runner, one, 0), operand(runner, one, 1)))
+          next = one.next;
+      } else if (one.op == Op::compute) {
+        const bool both = one.function != Function::second;
+        const Word left = operand(runner, one, 0);
+        runner.registers[one.target] =
+            both ? apply(one.function, left, operand(runner, one, 1)) : left;
+      } else if (one.op != Op::nothing) {
+        return true;
+      }
+      if (next <= runner.at && ++runner.turns > bounds_.turns) return false;
+      runner.at = next;
+    }
+    return true;
+  }
+
+  static Word operand(const Runner& runner, const Instruction& one, std::size_t number) {
+    const Operand& operand = one.operands[number];
+    return operand.is_register ? runner.registers[operand.reg] : operand.value;
+  }
+
+  void step(const State& state, std::size_t thread) {
+    const Instruction& one = program_.threads[thread].code[state.runners[thread].at];
+    switch (one.op) {
+      case Op::load: return load(state, thread, one);
+      case Op::store: return store(state, thread, one);
+      case Op::atomic: return atomic(state, thread, one);
+      case Op::fence: return fence(state, thread, one);
+      default: return barrier(state, thread, one);
+    }
+  }
+
+  void go_on(State state, std::size_t thread) {
+    if (state.memory.race()) {
+      result_.race = *state.memory.race();
+      return;
+    }
+    ++state.runners[thread].at;
+    visit(std::move(state));
+  }
+
+  void load(const State& state, std::size_t thread, const Instruction& one) {
+    const Event event = memory_event(Event::Kind::read, thread, one);
+    for (const WriteNumber from : state.memory.readable(thread, one.location)) {
+      if (stopped()) return;
+      State next = state;
+      next.runners[thread].registers[one.target] = next.memory.read(event, from);
+      go_on(std::move(next), thread);
+    }
+  }
+
+  void store(const State& state, std::size_t thread, const Instruction& one) {
+    const Event event = memory_event(Event::Kind::write, thread, one);
+    const Word value = operand(state.runners[thread], one, 0);
+    for (const WriteNumber behind : state.memory.writable(thread, one.location)) {
+      if (stopped()) return;
+      State next = state;
+      next.memory.write(event, behind, value);
+      go_on(std::move(next), thread);
+    }
+  }
+
+  // A cas that fails is a read, of whichever write.
+  void atomic(const State& state, std::size_t thread, const Instruction& one) {
+    const Event read = memory_event(Event::Kind::read, thread, one);
+    const Event write = memory_event(Event::Kind::write, thread, one);
+    const Word first = operand(state.runners[thread], one, 0);
+    const bool cas = one.function == Function::cas;
+    const auto changeable = state.memory.writable(thread, one.location);
+    for (const WriteNumber from : state.memory.readable(thread, one.location)) {
+      if (stopped()) return;
+      State next = state;
+      const Word found = next.memory.value(one.location, from);
+      const bool writes = !cas || found == first;
+      if (writes && std::find(changeable.begin(), changeable.end(), from) == changeable.end())
+        continue;
+      const Word value =
+          cas ? operand(state.runners[thread], one, 1) : apply(one.function, found, first);
+      (void)next.memory.read(read, from);
+      if (writes) next.memory.write_back(write, from, value);
+      if (one.target != Instruction::none) next.runners[thread].registers[one.target] = found;
+      go_on(std::move(next), thread);
+    }
+  }
+
+  void fence(const State& state, std::size_t thread, const Instruction& one) {
+    State next = state;
+    next.memory.fence(fence_event(thread, one));
+    go_on(std::move(next), thread);
+  }
+
+  // Two steps: to come, and to pass. Who comes when somebody has passed would have had to come
+  // before: that is no execution.
+  void barrier(const State& state, std::size_t thread, const Instruction& one) {
+    State next = state;
+    Runner& runner = next.runners[thread];
+    if (!runner.waits_at.empty()) {
+      Meeting& meeting = next.meetings[std::exchange(runner.waits_at, {})];
+      meeting.passed = true;
+      std::vector<View> others;
+      for (const auto& [who, view] : meeting.come)
+        if (who != thread) others.push_back(view);
+      next.memory.pass(thread, others);
+      return go_on(std::move(next), thread);
+    }
+    const Thread& place = program_.threads[thread];
+    std::vector<Word> name{place.gpu, place.cta, one.operands.size()};
+    for (std::size_t i = 0; i < one.operands.size(); ++i) name.push_back(operand(runner, one, i));
+    std::vector<Word> mine = name;
+    mine.push_back(thread);
+    name.push_back(next.uses[mine]++);
+    Meeting& meeting = next.meetings[name];
+    if (meeting.passed) return;
+    meeting.come.emplace_back(thread, next.memory.come(thread));
+    if (one.arrives) return go_on(std::move(next), thread);
+    runner.waits_at = name;
+    visit(std::move(next));
+  }
+
+  // Two states with the same have the same futures.
+  static std::vector<std::uint64_t> identity(const State& state) {
+    std::vector<std::uint64_t> all;
+    for (const Runner& runner : state.runners) {
+      all.insert(all.end(), {runner.at, runner.turns, runner.waits_at.size()});
+      all.insert(all.end(), runner.waits_at.begin(), runner.waits_at.end());
+      all.insert(all.end(), runner.registers.begin(), runner.registers.end());
+    }
+    for (const auto& [name, meeting] : state.meetings) {
+      all.insert(all.end(), name.begin(), name.end());
+      std::uint64_t who = meeting.passed ? 1 : 0;
+      for (const auto& [thread, view] : meeting.come) who |= std::uint64_t{2} << thread;
+      all.push_back(who);
+    }
+    state.memory.describe(all);
+    return all;
+  }
+
+  const Program& program_;
+  const Bounds& bounds_;
+  Exploration result_;
+  bool found_ = false;
+  std::unordered_set<std::vector<std::uint64_t>, Hash> seen_;
+};
+
+}  // namespace
+
+Exploration explore(const Program& program, const Bounds& bounds) {
+  return Explorer(program, bounds).run();
+}
+
+}  // namespace muster::litmus
