@@ -60,6 +60,7 @@ bool acquires(Order order) {
 
 std::vector<Change> strengthenings(const Site& site, const Options& options) {
   std::vector<Change> changes;
+  if (site.narrow) changes.push_back(Change::widen);
   const bool moves = site.operation == "put" || site.operation == "get";
   if (deposits(site.operation)) changes.push_back(Change::release);
   if (reads(site.operation)) changes.push_back(Change::acquire);
@@ -193,6 +194,8 @@ std::string describe(const Repair& repair) {
   switch (repair.change) {
     case Change::release: return fmt::format("{}: let the {} release", where, site.operation);
     case Change::acquire: return fmt::format("{}: let the {} acquire", where, site.operation);
+    case Change::widen:
+      return fmt::format("{}: let the {} have the scope system", where, site.operation);
     case Change::relax: return fmt::format("{}: the {} may be relaxed", where, site.operation);
     case Change::flush_before: return fmt::format("{}: flush before the {}", where, site.operation);
     case Change::converge_before:

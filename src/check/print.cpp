@@ -127,7 +127,7 @@ std::string counterexample(const Entry& entry, const Smallest& failure,
   for (const std::string& other : others) out += indented(other, 4, width);
   out += '\n' + event_table(report, options.ranks, width) + '\n';
   if (repairs.empty())
-    out += "    no single stronger order, flush or converge mends it\n";
+    out += "    no single stronger order, wider scope, flush or converge mends it\n";
   else
     out += "    each of these alone mends it (found by running it so):\n";
   for (const Repair& repair : repairs)

@@ -168,6 +168,7 @@ void Execution::notify(Thread& self, Signal signal, Rank peer, std::uint32_t val
   step(self, "notify", where);
   change_before(self, "notify", where);
   order = sites_.order_of("notify", order, where);
+  self.scope = sites_.scope_of("notify", self.scope, where);
   if (sites_.has("notify", where, Change::drop)) return;
   if (!check_cell(self, signal, peer, where)) return;
   const std::uint32_t index = cells_.index(peer.value, signal.cell);
@@ -186,6 +187,7 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
   if (fibers_.unwinding()) return WaitStatus::aborted;
   change_before(self, what, where);
   order = sites_.order_of(what, order, where);
+  self.scope = sites_.scope_of(what, self.scope, where);
   if (options_.profile != Profile::sc) {  // a hand releases, a take acquires, whatever else is said
     if (kind == ReadKind::hand) order = release_part(order);
     if (kind == ReadKind::take) order = acquire_part(order);

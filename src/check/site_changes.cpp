@@ -41,6 +41,15 @@ Order SiteChanges::order_of(const char* operation, Order order, Where where) {
   return order;
 }
 
+Scope SiteChanges::scope_of(const char* operation, Scope scope, Where where) {
+  if (scope == Scope::system) return scope;
+  if (keeping_) {
+    Site site = site_of(operation, where);
+    sites_.try_emplace(site.key(), std::move(site)).first->second.narrow = true;
+  }
+  return has(operation, where, Change::widen) ? Scope::system : scope;
+}
+
 bool SiteChanges::tries(const char* operation, Where where, Change change) const {
   const auto at = options_.changes.find(site_of(operation, where).key());
   return at != options_.changes.end() && at->second == change;

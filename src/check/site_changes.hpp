@@ -28,6 +28,8 @@ class SiteChanges {
   }
   // The order that it is made with, where the source has written `order`.
   [[nodiscard]] Order order_of(const char* operation, Order order, Where where);
+  // Its scope, likewise.
+  [[nodiscard]] Scope scope_of(const char* operation, Scope scope, Where where);
   // Is this to be changed there?
   [[nodiscard]] bool has(const char* operation, Where where, Change change) const {
     return !options_.changes.empty() && tries(operation, where, change);

@@ -42,5 +42,25 @@ TEST(Mends, AConvergeAfterTheWaitIsTried) {
   })) << ::testing::PrintToString(said);
 }
 
+// A deposit in too narrow a scope, and a wait in the right one.
+TEST(Mends, AWiderScopeIsTried) {
+  Entry entry;
+  entry.name = "notifies_in_the_block";
+  entry.body = [](model::Team& team) {
+    const Signals ready = *team.signals(1);
+    (void)team.lane([&](auto& fabric) {
+      fabric.notify(ready[0], right_of(fabric), 1, NotifyOp::set, Order::release, Scope::block);
+      (void)fabric.wait(ready[0], Compare::ge, 1);
+    });
+  };
+  const Options options = options_for(2);
+  const Report report = explore(options, entry.body);
+  ASSERT_TRUE(report.has(Kind::scope)) << told(report);
+  const std::vector<Repair> mends = single_repairs(entry, options, report);
+  ASSERT_EQ(mends.size(), 1U);
+  EXPECT_NE(describe(mends[0]).find("let the notify have the scope system"), std::string::npos);
+  EXPECT_TRUE(mends[0].whole);
+}
+
 }  // namespace
 }  // namespace muster::check

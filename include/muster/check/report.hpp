@@ -52,6 +52,7 @@ enum class Strategy : std::uint8_t { search, random, pct };
 enum class Change : std::uint8_t {
   release,          // the notifies there release
   acquire,          // the waits there acquire
+  widen,            // the scope there is the system
   relax,            // the notifies and waits there are relaxed
   flush_before,     // a flush before the operation
   converge_before,  // a converge of the lane before the operation
@@ -89,6 +90,7 @@ struct Site {
   std::string operation;                  // notify, wait, flush, ...
   Order order = Order::relaxed;           // as written; where it varies, not the relaxed one
   std::uint64_t times = 0;                // how often the first execution came to it, on all ranks
+  bool narrow = false;                    // of a scope that is not the system
   [[nodiscard]] std::string key() const;  // file:line:column:operation
 };
 
