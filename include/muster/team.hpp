@@ -74,6 +74,9 @@ class Team {
   [[nodiscard]] std::uint32_t max_lanes() const;
   // Do the cores that the job's ranks may run on suffice for one each? The same on every rank.
   [[nodiscard]] bool has_core_each() const;
+  // From how many bytes on what a rank shows its peers goes past the caches: where each has a core,
+  // that is tried out by the first call, which is a set-up call then (of some 100 us).
+  [[nodiscard]] std::int64_t shown_from();
 
   // ---- memory ----------------------------------------------------------------------------------
   // Zero on every rank before any peer can reach it. Up to 1 GiB per rank it is allocated for real,

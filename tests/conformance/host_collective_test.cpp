@@ -106,8 +106,38 @@ Result<void> one_line_on_a_split(Team& team) {
   return checks.done();
 }
 
+// Messages so long that what is shown goes past the caches, in several pieces, the last one short.
+Result<void> long_messages(Team& team) {
+  constexpr std::int64_t most = 3 * 16384 + 4099;
+  const std::uint32_t rank = team.rank().value;
+  Checks checks;
+  for (const Algorithm algorithm : {Algorithm::one_shot, Algorithm::two_phase, Algorithm::ring}) {
+    const AllReduce<float> sums(team, {.algorithm = algorithm});
+    for (std::uint32_t call = 0; call < 4; ++call) {
+      const std::int64_t count = most - 1024 * call;
+      std::vector<float> from = input_of<float, Sum>(rank, call, count);
+      std::vector<float> to = poisoned<float>(count);
+      const bool in_place = call % 2 == 1;
+      if (in_place) to = from;
+      checks.ok(team.lanes(1 + call / 2,
+                           [&](auto& fabric) {
+                             return sums.run(fabric, memory_of(to), memory_of(in_place ? to : from),
+                                             count);
+                           }),
+                "the call");
+      for (std::int64_t i = 0; i < count; ++i)
+        if (!checks.holds(
+                is_result<float, Sum>(to[static_cast<std::size_t>(i)], team.size(), call, i),
+                "an element of the result"))
+          break;
+    }
+  }
+  return checks.done();
+}
+
 HostCases all_cases() {
   HostCases cases = collective_cases<Team>();
+  cases.push_back({"LongMessages", long_messages, Sizes::few});
   cases.push_back({"OneLineEach", one_line_each, Sizes::all});
   cases.push_back({"OneLineRefuses", one_line_refuses, Sizes::few});
   cases.push_back({"ANegativeChunk", a_negative_chunk, Sizes::few});

@@ -113,6 +113,24 @@ TEST_P(HostVectors, CopyEverySizeAndNothingBeside) {
     }
 }
 
+TEST(HostLoops, StreamEverySizeAndNothingBeside) {
+  constexpr std::size_t guard = 128;
+  constexpr auto poison = std::byte{0xee};
+  for (std::size_t bytes = 0; bytes <= 400; ++bytes)
+    for (const std::size_t shift : {0, 1, 4, 16, 63}) {
+      std::vector<std::byte> source(bytes + 64);
+      for (std::size_t i = 0; i < bytes; ++i) source[i] = static_cast<std::byte>(i * 7 + 1);
+      std::vector<std::byte> target(guard + bytes + guard, poison);
+      stream(target.data() + guard - shift, source.data(), bytes);
+      finish_stream();
+      for (std::size_t i = 0; i < target.size(); ++i) {
+        const std::size_t at = i - (guard - shift);  // wraps before the copy's begin
+        const std::byte expected = at < bytes ? static_cast<std::byte>(at * 7 + 1) : poison;
+        ASSERT_EQ(target[i], expected) << bytes << " bytes, shift " << shift << ", byte " << i;
+      }
+    }
+}
+
 TEST(HostLoops, TheWidestIsUsed) {
   const Loops* widest = loops_for(Vectors::baseline);
   for (const Vectors vectors : {Vectors::avx2, Vectors::avx512})

@@ -38,7 +38,8 @@ struct AllReduceOptions {
 // a round is a Stage's:
 //   packets    1 round a piece, in packets: (P-1) n elements written, and what fills their tiles
 //   one_shot   1 round a piece,        (P-1) n elements read
-//   two_phase  2 rounds a piece,   2 (P-1)/P n elements read
+//   two_phase  1 round a piece and 1 more (a shorter last piece 2; with hooks each),
+//                                  2 (P-1)/P n elements read
 //   ring       2 (P-1) messages a piece, 2 (P-1)/P n elements written
 //   direct     2 rounds, 2 (P-1)/P n elements read or written, nothing staged
 //
@@ -104,8 +105,7 @@ class AllReduce {
     fabric.converge();  // other threads of the lane may have written what this one reads
     if (!detail::holds_call(to, count, from, count, 0)) return WaitStatus::invalid;
     const Share mine = share(count, fabric.lane().value, fabric.lanes());
-    constexpr bool hooked =
-        !std::is_same_v<Before, detail::NoHook> || !std::is_same_v<After, detail::NoHook>;
+    constexpr bool hooked = !unhooked<Before, After>;
     constexpr bool on_windows = detail::is_window<To> && detail::is_window<From> && !hooked;
     // Hooks get tiles of C elements, always.
     constexpr auto with_tile = [](std::int64_t most, auto&& act) {
@@ -152,14 +152,15 @@ class AllReduce {
     if (algorithm_ != Algorithm::automatic) return algorithm_;
     const std::uint64_t bytes = static_cast<std::uint64_t>(count) * sizeof(T);
     if (bytes <= most_in_packets && !hooked && has_packets(algorithm_)) return Algorithm::packets;
-    if (bytes <= (on_windows ? most_beside_direct : most_in_one_shot)) return Algorithm::one_shot;
-    return on_windows ? Algorithm::direct : Algorithm::two_phase;
+    if (on_windows) return bytes <= most_beside_direct ? Algorithm::one_shot : Algorithm::direct;
+    return bytes <= most_in_one_shot / rows().ranks ? Algorithm::one_shot : Algorithm::two_phase;
   }
 
  private:
-  // Where one_shot is the faster one, in bytes: 2 ranks on 2 cores, bench/results/collectives.md.
-  static constexpr std::uint64_t most_in_packets = 512;     // packets are, than one_shot
-  static constexpr std::uint64_t most_in_one_shot = 4096;   // than two_phase
+  // Where one is faster than the next, in bytes: 2 ranks on 2 cores, and 4 on 2, each where the
+  // cores share a cache and where they do not; bench/results/collectives.md, 2026-12-01.
+  static constexpr std::uint64_t most_in_packets = 64;      // packets are, than one_shot
+  static constexpr std::uint64_t most_in_one_shot = 65536;  // of all ranks; than two_phase
   static constexpr std::uint64_t most_beside_direct = 512;  // than direct, on windows
 
   [[nodiscard]] MUSTER_FN static constexpr bool has_packets(Algorithm algorithm) {
@@ -194,6 +195,11 @@ class AllReduce {
     return share_of<T>(count, part, parts, grain_);
   }
 
+  // Hooks see piece after piece; without them the next one is under way early.
+  template <class Before, class After>
+  static constexpr bool unhooked =
+      std::is_same_v<Before, detail::NoHook>&& std::is_same_v<After, detail::NoHook>;
+
   // `width`: elements of a tile.
   template <std::int64_t width, Fabric F, class To, class From, class Op, class Before, class After>
   MUSTER_FN WaitStatus one_shot(F& fabric, To to, From from, Share mine, std::int64_t count, Op op,
@@ -203,14 +209,33 @@ class AllReduce {
     detail::Sums<T, width, F> sums(fabric);
     auto rounds = stage_.rounds(fabric);
     const std::int64_t in_a_tile = width < in_a_tile_ ? width : in_a_tile_;
+    const auto show = [&](std::int64_t first) {
+      const std::int64_t left = mine.count - first;
+      detail::show<width>(fabric, rounds, sums.tile(), from, mine.first + first,
+                          left < piece_ ? left : piece_, 0, before, in_a_tile);
+    };
+    show(0);
     detail::each_piece(mine.count, piece_, [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      detail::show<width>(fabric, rounds, sums.tile(), from, start, piece, 0, before, in_a_tile);
+      if (!unhooked<Before, After> && first > 0) show(first);
       if (rounds.meet() != WaitStatus::ok) return false;
+      if (unhooked<Before, After>) show(first + piece);  // under way while this one is read
       detail::each_part(piece, in_a_tile, [&](std::int64_t at, std::int64_t length) {
-        auto& total = sums.over_ranks(
-            fabric.size(), op, [&](Rank rank, auto& tile) { rounds.read(tile, rank, at, length); });
         const Box box = detail::run_box(start + at, length);
+        // Without a hook the own elements are still where they were.
+        const auto is_here = [&](Rank rank) {
+          return unhooked<Before, After> && rank == fabric.rank();
+        };
+        auto& total = sums.by_adding(
+            fabric.size(),
+            [&](Rank rank, auto& tile) {
+              if (is_here(rank)) return fabric.load(tile, from, box);
+              rounds.read(tile, rank, at, length);
+            },
+            [&](Rank rank, auto& all, auto& tile) {
+              if (is_here(rank)) return detail::add_from(fabric, all, tile, from, rank, box, op);
+              rounds.add(all, tile, rank, at, length, op);
+            });
         after(total, box);
         fabric.store(total, to, box);
       });
@@ -229,22 +254,40 @@ class AllReduce {
     const std::uint32_t ranks = fabric.size();
     detail::Sums<T, C, F> sums(fabric);
     auto rounds = stage_.rounds(fabric);
-    detail::each_piece(mine.count, piece_, [&](std::int64_t first, std::int64_t piece) {
-      const std::int64_t start = mine.first + first;
-      const Share part = share(piece, fabric.rank().value, ranks);
+    const auto show = [&](std::int64_t start, std::int64_t piece, Share part) {
       detail::show<C>(fabric, rounds, sums.tile(), from, start, part.first, 0, before, in_a_tile_);
       detail::show<C>(fabric, rounds, sums.tile(), from, start + part.end(), piece - part.end(),
                       part.end(), before, in_a_tile_);
-      if (rounds.meet() != WaitStatus::ok) return false;
+    };
+    bool has_met = false;  // the piece was shown in the last round
+    detail::each_piece(mine.count, piece_, [&](std::int64_t first, std::int64_t piece) {
+      const std::int64_t start = mine.first + first;
+      const Share part = share(piece, fabric.rank().value, ranks);
+      if (!has_met) {
+        show(start, piece, part);
+        if (rounds.meet() != WaitStatus::ok) return false;
+      }
+      // A next piece as long as this one goes with what becomes of this one: it leaves that place
+      // of the stage free.
+      has_met = unhooked<Before, After> && piece > 0 && mine.count - first >= 2 * piece;
+      if (has_met) show(start + piece, piece, part);
       detail::each_part(part.count, in_a_tile_, [&](std::int64_t at, std::int64_t length) {
         const std::int64_t stage_at = part.first + at;
         const Box box = detail::run_box(start + stage_at, length);
-        auto& total = sums.over_ranks(ranks, op, [&](Rank rank, auto& tile) {
+        const auto read = [&](Rank rank, auto& tile) {
           if (rank != fabric.rank()) return rounds.read(tile, rank, stage_at, length);
           fabric.load(tile, from, box);
           before(tile, box);
-        });
-        rounds.write(total, stage_at, length);
+        };
+        const auto add = [&](Rank rank, auto& all, auto& tile) {
+          if (rank != fabric.rank()) return rounds.add(all, tile, rank, stage_at, length, op);
+          if constexpr (unhooked<Before, After>)
+            return detail::add_from(fabric, all, tile, from, rank, box, op);
+          read(rank, tile);
+          all.combine(tile, op);
+        };
+        auto& total = sums.by_adding(ranks, read, add);
+        rounds.write(total, stage_at, length, part.count);
         after(total, box);
         fabric.store(total, to, box);
       });
@@ -274,9 +317,14 @@ class AllReduce {
       const Share part = share_of<T>(mine.count, fabric.rank().value, ranks);
       detail::each_tile<width>(part.count, [&](std::int64_t at, std::int64_t length) {
         const Box box = detail::run_box(mine.first + part.first + at, length);
-        auto& total = sums.over_ranks(ranks, op, [&](Rank rank, auto& tile) {
-          (void)fabric.remote_load(tile, from, rank, box);  // fails the lane: the meeting tells
-        });
+        auto& total = sums.by_adding(
+            ranks,
+            [&](Rank rank, auto& tile) {
+              (void)fabric.remote_load(tile, from, rank, box);  // fails the lane: the meeting tells
+            },
+            [&](Rank rank, auto& all, auto& tile) {
+              detail::add_from(fabric, all, tile, from, rank, box, op);
+            });
         for (std::uint32_t step = 0; step < ranks; ++step)
           fabric.remote_store(total, to, right_of(fabric, step), box);
       });

@@ -236,11 +236,15 @@ template <std::int64_t C, class F, class Rounds, class Tile, class From, class B
 MUSTER_FN void show(F& fabric, Rounds& rounds, Tile& tile, From from, std::int64_t start,
                     std::int64_t count, std::int64_t stage_at, Before before = {},
                     std::int64_t in_a_tile = C) {
+  if constexpr (std::is_same_v<Before, NoHook> && Rounds::template writes_straight<From>) {
+    if (count > 0) rounds.write_from(from, run_box(start, count), stage_at);
+    return;
+  }
   each_part(count, in_a_tile, [&](std::int64_t at, std::int64_t length) {
     const Box box = run_box(start + at, length);
     fabric.load(tile, from, box);
     before(tile, box);
-    rounds.write(tile, stage_at + at, length);
+    rounds.write(tile, stage_at + at, length, count);
   });
 }
 
@@ -249,6 +253,10 @@ template <std::int64_t C, class F, class Rounds, class Tile, class To, class Aft
 MUSTER_FN void collect(F& fabric, Rounds& rounds, Tile& tile, Rank owner, std::int64_t stage_at,
                        To to, std::int64_t start, std::int64_t count, After after = {},
                        std::int64_t in_a_tile = C) {
+  if constexpr (std::is_same_v<After, NoHook> && Rounds::template reads_straight<To>) {
+    if (count > 0) rounds.read_to(to, run_box(start, count), owner, stage_at);
+    return;
+  }
   each_part(count, in_a_tile, [&](std::int64_t at, std::int64_t length) {
     const Box box = run_box(start + at, length);
     rounds.read(tile, owner, stage_at + at, length);

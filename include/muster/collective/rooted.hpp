@@ -7,6 +7,7 @@
 #include "muster/barrier/refusal.hpp"
 #include "muster/collective/call.hpp"
 #include "muster/collective/share.hpp"
+#include "muster/collective/straight.hpp"
 #include "muster/fabric.hpp"
 
 namespace muster {
@@ -58,7 +59,8 @@ class Rooted {
   Rooted(Team& team, std::int64_t elements)
       : shown_(*team.rows()),
         read_(*team.rows()),
-        slots_(*team.template window<T>({std::int64_t{depth} * shown_.lanes, elements})) {}
+        slots_(*team.template window<T>({std::int64_t{depth} * shown_.lanes, elements})),
+        around_from_(detail::shown_from(team)) {}
 
   [[nodiscard]] MUSTER_FN constexpr std::int64_t elements() const { return slots_.cols; }
   [[nodiscard]] MUSTER_FN Rows rows() const { return shown_; }
@@ -101,6 +103,7 @@ class Rooted {
   Rows shown_;
   Rows read_;
   WindowRef<T> slots_;
+  std::int64_t around_from_ = detail::never_around;  // bytes
 };
 
 // One call's messages, by their index 0, 1, ... messages() - 1, in order. After a wait that was not
@@ -146,7 +149,9 @@ class Rooted<T, cells>::Turn {
   template <class Tile>
   MUSTER_FN void write(Tile& tile, std::uint32_t index, std::int64_t at, std::int64_t count) {
     if (status_ == WaitStatus::ok) [[likely]]
-      fabric_.store(tile, rooted_.slots_, slot(index, at, count));
+      detail::show_tile(
+          fabric_, tile, rooted_.slots_, slot(index, at, count),
+          part(index).count * static_cast<std::int64_t>(sizeof(T)) >= rooted_.around_from_);
   }
   // The same of the writer's.
   template <class Tile>

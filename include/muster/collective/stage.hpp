@@ -7,6 +7,7 @@
 
 #include "muster/barrier/exchange.hpp"
 #include "muster/barrier/refusal.hpp"
+#include "muster/collective/straight.hpp"
 #include "muster/fabric.hpp"
 
 namespace muster {
@@ -46,7 +47,8 @@ class Stage {
   template <SetUp Team>
   Stage(Team& team, std::int64_t elements)
       : exchange_(*team.rows()),
-        window_(*team.template window<T>({std::int64_t{2} * exchange_.rows().lanes, elements})) {}
+        window_(*team.template window<T>({std::int64_t{2} * exchange_.rows().lanes, elements})),
+        around_from_(detail::shown_from(team)) {}
 
   // What a lane can show in one round.
   [[nodiscard]] MUSTER_FN constexpr std::int64_t elements() const { return window_.cols; }
@@ -61,6 +63,7 @@ class Stage {
  private:
   Exchange exchange_;
   WindowRef<T> window_;
+  std::int64_t around_from_ = detail::never_around;  // bytes
 };
 
 template <class T, class Exchange>
@@ -78,11 +81,26 @@ class Stage<T, Exchange>::Rounds {
   Rounds& operator=(const Rounds&) = delete;
 
   // The first `count` elements of the tile to the own stage of the round that comes, from element
-  // `at` on.
+  // `at` on. `of`: the elements of the run that it is a part of, and that all come in this round.
+  template <class Tile>
+  MUSTER_FN void write(Tile& tile, std::int64_t at, std::int64_t count, std::int64_t of) {
+    if (status_ == WaitStatus::ok) [[likely]]
+      detail::show_tile(fabric_, tile, stage_.window_, box(state_.epoch.next(), at, count),
+                        goes_around(of));
+  }
   template <class Tile>
   MUSTER_FN void write(Tile& tile, std::int64_t at, std::int64_t count) {
+    write(tile, at, count, count);
+  }
+
+  // The same from where the elements lie, a box of one row; for fabrics that need no tile for it.
+  template <class From>
+  static constexpr bool writes_straight = detail::ShowsStraight<F, From, T>;
+  template <class From>
+  MUSTER_FN void write_from(From from, Box there, std::int64_t at) {
     if (status_ == WaitStatus::ok) [[likely]]
-      fabric_.store(tile, stage_.window_, box(state_.epoch.next(), at, count));
+      fabric_.show(from, there, stage_.window_, box(state_.epoch.next(), at, there.cols),
+                   goes_around(there.cols));
   }
 
   // The same status to all threads.
@@ -104,6 +122,21 @@ class Stage<T, Exchange>::Rounds {
     (void)fabric_.remote_load(tile, stage_.window_, peer, box(state_.epoch, at, count));
   }
 
+  // The same to where the elements shall be, a box of one row; for fabrics that need no tile.
+  template <class To>
+  static constexpr bool reads_straight = detail::FetchesStraight<F, T, To>;
+  template <class To>
+  MUSTER_FN void read_to(To to, Box there, Rank peer, std::int64_t at) {
+    fabric_.fetch(stage_.window_, peer, box(state_.epoch, at, there.cols), to, there);
+  }
+
+  // sums = op(sums, what the peer wrote). The tile holds anything afterwards.
+  template <class Sums, class Tile, class Op>
+  MUSTER_FN void add(Sums& sums, Tile& tile, Rank peer, std::int64_t at, std::int64_t count,
+                     Op op) {
+    detail::add_from(fabric_, sums, tile, stage_.window_, peer, box(state_.epoch, at, count), op);
+  }
+
   // The status of the call, the same to all threads.
   MUSTER_FN WaitStatus end() {
     if (!met_) {
@@ -116,6 +149,9 @@ class Stage<T, Exchange>::Rounds {
   }
 
  private:
+  [[nodiscard]] MUSTER_FN bool goes_around(std::int64_t elements) const {
+    return elements * static_cast<std::int64_t>(sizeof(T)) >= stage_.around_from_;
+  }
   [[nodiscard]] MUSTER_FN Counter note() const { return stage_.rows().refusal(fabric_.lane()); }
   [[nodiscard]] MUSTER_FN Box box(Epoch epoch, std::int64_t at, std::int64_t count) const {
     return Box{std::int64_t{2} * fabric_.lane().value + (epoch.value & 1U), at, 1, count};

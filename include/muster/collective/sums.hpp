@@ -27,11 +27,17 @@ class Sums {
   // bits on every rank. The tile that holds it, rounded once.
   template <class Op, class Read>
   [[nodiscard]] MUSTER_FN Tile& over_ranks(std::uint32_t ranks, Op op, Read&& read) {
+    return by_adding(ranks, read, [&](Rank rank, auto& sums, Tile& tile) {
+      read(rank, tile);
+      sums.combine(tile, op);
+    });
+  }
+  // The same where what a rank has need not pass through a tile: add(rank, sums, tile) makes it
+  // part of the sums, by way of the tile or not.
+  template <class Read, class Add>
+  [[nodiscard]] MUSTER_FN Tile& by_adding(std::uint32_t ranks, Read&& read, Add&& add) {
     begin([&](Tile& tile) { read(Rank{0}, tile); });
-    for (std::uint32_t rank = 1; rank < ranks; ++rank) {
-      read(Rank{rank}, tile_);
-      sums_.combine(tile_, op);
-    }
+    for (std::uint32_t rank = 1; rank < ranks; ++rank) add(Rank{rank}, sums_, tile_);
     return rounded();
   }
 

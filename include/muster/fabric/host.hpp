@@ -27,13 +27,14 @@
 #include "muster/fabric.hpp"
 #include "muster/fabric/host/context.hpp"
 #include "muster/fabric/host/order.hpp"
+#include "muster/fabric/host/runs.hpp"
 #include "muster/fabric/host/tile.hpp"
 #include "muster/fabric/host/view.hpp"
 #include "muster/result.hpp"
 
 namespace muster::host {
 
-class Fabric {
+class Fabric : public detail::Runs<Fabric> {
  public:
   static constexpr bool is_device = false;
 
@@ -61,14 +62,16 @@ class Fabric {
   bool begin_call() { return call_.begin_call(); }
   void end_call(bool inner) { call_.end_call(inner); }
 
-  void converge() { detail::complete_loads(); }
-  WaitStatus converge(WaitStatus status) {
+  void converge() {
+    complete_stores();
     detail::complete_loads();
+  }
+  WaitStatus converge(WaitStatus status) {
+    converge();
     if (context_.verify) [[unlikely]]
       return with_ending(status);
     return status;
   }
-  // A lane that has ended is looked at each time.
   [[nodiscard]] WaitStatus status() const { return context_.verify ? ending() : WaitStatus::ok; }
   static void progress() {}  // the memory does
   template <class T>
@@ -229,6 +232,8 @@ class Fabric {
   void clear_packets(Slots slots, std::int64_t at, std::int64_t lines);
 
  private:
+  friend detail::Runs<Fabric>;
+
   [[nodiscard]] std::uint32_t& cell_of(Signal signal, Rank peer) const {
     std::byte* base = context_.segments[signal.segment].cells[peer.value];
     return *reinterpret_cast<std::uint32_t*>(base + std::size_t{signal.cell} * cell_stride);

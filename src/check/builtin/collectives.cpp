@@ -13,11 +13,12 @@ using muster::Cells;
 using muster::Rank;
 using muster::WaitStatus;
 
+// `count` elements, in pieces of a chunk.
 template <Cells cells = Cells::epochs>
-void all_reduce(Team& team, std::uint32_t lanes, std::uint32_t calls, Algorithm algorithm) {
-  const muster::AllReduce<T, tile, cells> sums(team, {.algorithm = algorithm, .chunk = 2});
+void all_reduce(Team& team, std::uint32_t lanes, std::uint32_t calls, Algorithm algorithm,
+                std::int64_t chunk, std::int64_t count) {
+  const muster::AllReduce<T, tile, cells> sums(team, {.algorithm = algorithm, .chunk = chunk});
   if (cells == Cells::credits) team.promise_zero(sums.rows());
-  const std::int64_t count = count_for(lanes);
   const auto [to, from] = make_ends(team, count, count);
   each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
     fill(fabric, from, count, [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
@@ -27,6 +28,10 @@ void all_reduce(Team& team, std::uint32_t lanes, std::uint32_t calls, Algorithm 
            [&](std::int64_t i) { return sum_of_values(fabric.size(), call, i); });
     return status;
   });
+}
+template <Cells cells = Cells::epochs>
+void all_reduce(Team& team, std::uint32_t lanes, std::uint32_t calls, Algorithm algorithm) {
+  all_reduce<cells>(team, lanes, calls, algorithm, 2, count_for(lanes));
 }
 
 }  // namespace
@@ -50,6 +55,16 @@ MUSTER_CHECK(two_phase, {.ranks = 3,
                          .group = "all_reduce",
                          .about = "reduce a share, then collect the shares"}) {
   all_reduce(team, lanes, calls, Algorithm::two_phase);
+}
+
+MUSTER_CHECK(two_phase_overlapped, {.ranks = 3,
+                                    .calls = 2,
+                                    .group = "all_reduce",
+                                    .about = "two_phase whose pieces are under way together"}) {
+  // For each lane two pieces with a part for each rank, and a shorter one.
+  const std::int64_t chunk = muster::share_grain<T> * team.size();
+  all_reduce(team, lanes, calls, Algorithm::two_phase, chunk,
+             2 * chunk * lanes + muster::share_grain<T> + 3);
 }
 
 MUSTER_CHECK(

@@ -3,6 +3,10 @@
 // can run, wherever the compiler leaves a copy of it.
 #include "muster/fabric/host/vectors.hpp"
 
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
 #include <cstring>
 #include <memory>
 
@@ -30,7 +34,8 @@ using Line [[gnu::vector_size(64)]] = char;
   std::memcpy(to, &line, sizeof(Line));
 }
 
-// Whole lines, and one that ends where the last byte does.
+// Whole lines of the target, and before and behind them one that begins or ends where the copy
+// does: a store across two lines takes several times as long as one within a line, a load does not.
 [[gnu::always_inline]] inline void copy_all(void* to, const void* from, std::size_t bytes) {
   auto* target = static_cast<char*>(to);
   const auto* source = static_cast<const char*>(from);
@@ -39,7 +44,8 @@ using Line [[gnu::vector_size(64)]] = char;
     return;
   }
   const std::size_t last = bytes - sizeof(Line);
-  std::size_t at = 0;
+  copy_line(target, source);
+  std::size_t at = sizeof(Line) - reinterpret_cast<std::uintptr_t>(target) % sizeof(Line);
   for (; at + 4 * sizeof(Line) <= last; at += 4 * sizeof(Line)) {
     Line lines[4];
     std::memcpy(lines, source + at, sizeof(lines));
@@ -120,6 +126,37 @@ const Loops* loops_for(Vectors vectors) {
   }
 #endif
   return vectors == Vectors::baseline ? &baseline_loops : nullptr;
+}
+
+void stream(void* to, const void* from, std::size_t bytes) {
+#if defined(__x86_64__)
+  auto* target = static_cast<char*>(to);
+  const auto* source = static_cast<const char*>(from);
+  // Whole lines alone go past the caches: parts of one take as long as all of it.
+  const std::size_t head = -reinterpret_cast<std::uintptr_t>(target) % sizeof(Line);
+  if (bytes >= head + sizeof(Line)) {
+    loops->copy(target, source, head);
+    target += head;
+    source += head;
+    bytes -= head;
+    for (; bytes >= sizeof(Line); bytes -= sizeof(Line)) {
+      for (std::size_t at = 0; at < sizeof(Line); at += sizeof(__m128i))
+        _mm_stream_si128(reinterpret_cast<__m128i*>(target + at),
+                         _mm_loadu_si128(reinterpret_cast<const __m128i*>(source + at)));
+      source += sizeof(Line);
+      target += sizeof(Line);
+    }
+  }
+  loops->copy(target, source, bytes);
+#else
+  loops->copy(to, from, bytes);
+#endif
+}
+
+void finish_stream() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
 }
 
 // Constant at first, for what may run before this file's other objects are made.

@@ -8,6 +8,7 @@
 #include <new>
 #include <type_traits>
 
+#include "muster/fabric/host/runs.hpp"
 #include "muster/fabric/host/tile_blocks.hpp"
 #include "muster/fabric/host/vectors.hpp"
 #include "muster/reduce.hpp"
@@ -66,12 +67,19 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C>> {
   template <class U, std::int64_t R2, std::int64_t C2>
   friend class Tile;
   friend class Fabric;
+  friend detail::Runs<Fabric>;
   friend muster::detail::TileArithmetic<Tile>;
 
   // The elements from `filled_` on are T{}, though their memory holds anything: what lies behind a
   // short run costs nothing, until somebody looks at it.
   void fill(std::int64_t count = R * C) const {
     for (; filled_ < count; ++filled_) elements_[static_cast<std::size_t>(filled_)] = T{};
+  }
+
+  // The first `count` elements, for whoever reads or changes them.
+  [[nodiscard]] T* first(std::int64_t count) const {
+    fill(count);
+    return elements_.get();
   }
 
   template <class Other, class Op>

@@ -64,6 +64,10 @@ enum class Vectors : std::uint8_t { baseline, avx2, avx512 };
 // Those that are used: the widest that the processor has.
 extern const Loops* loops;
 
+// As copy, past the caches; stores that follow wait for it at finish_stream() alone.
+void stream(void* to, const void* from, std::size_t bytes);
+void finish_stream();
+
 // Loads and stores of a whole block; a memcpy of a constant size is one of each.
 template <std::size_t bytes>
 struct Block {
