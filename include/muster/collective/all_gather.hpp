@@ -57,8 +57,8 @@ class AllGather {
     if (!is_valid) return WaitStatus::invalid;
     const Share mine = grain_.share(count, fabric.lane().value, fabric.lanes());
     return detail::with_tile_for<T, C, detail::hooked<Before, After>>(mine.count, [&](auto width) {
-      return gather<width()>(fabric, detail::as_run(to), detail::as_run(from), count, mine, before,
-                             after);
+      return gather<decltype(width)::value>(fabric, detail::as_run(to), detail::as_run(from), count,
+                                            mine, before, after);
     });
   }
 

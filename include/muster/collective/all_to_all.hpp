@@ -41,7 +41,8 @@ class AllToAll {
     if (!is_valid) return WaitStatus::invalid;
     const Share mine = share_of<T>(count, fabric.lane().value, fabric.lanes());
     return detail::with_tile<T, C>(mine.count, [&](auto width) {
-      return exchange<width()>(fabric, detail::as_run(to), detail::as_run(from), count, mine);
+      return exchange<decltype(width)::value>(fabric, detail::as_run(to), detail::as_run(from),
+                                              count, mine);
     });
   }
 

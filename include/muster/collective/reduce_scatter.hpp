@@ -59,8 +59,8 @@ class ReduceScatter {
     if (!is_valid) return WaitStatus::invalid;
     const Share mine = grain_.share(count, fabric.lane().value, fabric.lanes());
     return detail::with_tile_for<T, C, detail::hooked<Before, After>>(mine.count, [&](auto width) {
-      return reduce<width()>(fabric, detail::as_run(to), detail::as_run(from), count, mine, op,
-                             before, after);
+      return reduce<decltype(width)::value>(fabric, detail::as_run(to), detail::as_run(from), count,
+                                            mine, op, before, after);
     });
   }
 
