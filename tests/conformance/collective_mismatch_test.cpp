@@ -178,6 +178,10 @@ TEST_P(CollectiveMismatch, OneThatIsRefusedInItsLane) {
          const AllGather<float> gather(team);
          return team.lane([&](auto& fabric) { return gather.run(fabric, to, from, count); });
        }));
+  told("AllReduce", one_is_short([](Team& team, auto to, auto from, std::int64_t count) {
+         const AllReduce<float> sums(team, {.algorithm = Algorithm::one_shot});
+         return team.lane([&](auto& fabric) { return sums.run(fabric, to, from, count); });
+       }));
   told("AllToAll", one_is_short([](Team& team, auto to, auto from, std::int64_t count) {
          const AllToAll<float> exchange(team);
          return team.lane([&](auto& fabric) { return exchange.run(fabric, to, from, count); });

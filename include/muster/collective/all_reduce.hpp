@@ -102,8 +102,13 @@ class AllReduce {
   MUSTER_FN WaitStatus run(F& fabric, To to, From from, std::int64_t count, Before before,
                            After after, Op op = {}) const {
     const OneCall call(fabric);
-    fabric.converge();  // other threads of the lane may have written what this one reads
-    if (!detail::holds_call(to, count, from, count, 0)) return WaitStatus::invalid;
+    fabric.converge();         // other threads of the lane may have written what this one reads
+    const auto refuse = [&] {  // told to the others in a verifying run
+      detail::describe_collective<T>(fabric, "AllReduce", rows(), detail::operator_code(op), count,
+                                     false);
+      return WaitStatus::invalid;
+    };
+    if (!detail::holds_call(to, count, from, count, 0)) return refuse();
     const Share mine = share(count, fabric.lane().value, fabric.lanes());
     constexpr bool hooked = !unhooked<Before, After>;
     constexpr bool on_windows = detail::is_window<To> && detail::is_window<From> && !hooked;
@@ -124,16 +129,16 @@ class AllReduce {
                     after);
       case Algorithm::one_shot:
         return with_tile(mine.count, [&](auto width) {
-          return one_shot<width()>(fabric, detail::as_run(to), detail::as_run(from), mine, count,
-                                   op, before, after);
+          return one_shot<decltype(width)::value>(fabric, detail::as_run(to), detail::as_run(from),
+                                                  mine, count, op, before, after);
         });
       case Algorithm::direct:
         if constexpr (on_windows)
           return with_tile(mine.count / fabric.size(), [&](auto width) {
-            return direct<width()>(fabric, detail::as_run(to), detail::as_run(from), mine, count,
-                                   op);
+            return direct<decltype(width)::value>(fabric, detail::as_run(to), detail::as_run(from),
+                                                  mine, count, op);
           });
-        return WaitStatus::invalid;  // peers cannot reach plain memory, nor run this rank's hooks
+        return refuse();  // peers cannot reach plain memory, nor run this rank's hooks
       default:
         return two_phase(fabric, detail::as_run(to), detail::as_run(from), mine, count, op, before,
                          after);
