@@ -15,6 +15,7 @@
 #include "check/all.hpp"
 #include "check/asked.hpp"
 #include "check/configuration.hpp"
+#include "check/hints.hpp"
 #include "check/page.hpp"
 #include "check/print.hpp"
 
@@ -100,11 +101,30 @@ class Runner {
                options.calls, options.lanes, options.threads);
     std::fflush(stdout);
     told_ = {};
-    page_.push_back({&entry, {}});
+    page_.push_back({&entry, {}, {}});
+    holding_.clear();
     const Deadline deadline(command_.timeout.value_or(0));
-    return on_profiles(options, profiles, [&](const Options& configured) {
+    const int status = on_profiles(options, profiles, [&](const Options& configured) {
       return configuration(entry, configured, deadline);
     });
+    if (command_.hints) hints(entry, deadline);
+    return status;
+  }
+
+  void hints(const Entry& entry, const Deadline& deadline) {
+    Options halting;
+    const Limit limit(0, &deadline, halting);
+    for (Holding& one : holding_) one.options.halt = halting.halt;
+    const bool on_terminal = isatty(STDERR_FILENO) != 0;
+    const auto found = hints_for(entry, holding_, [&](std::size_t done, std::size_t all) {
+      if (on_terminal) fmt::print(stderr, "\r  hints: {} of {} places tried", done, all);
+      if (on_terminal) std::fflush(stderr);
+    });
+    if (on_terminal) fmt::print(stderr, "\r{:40}\r", "");
+    std::vector<std::string> lines = hint_lines(found, holding_);
+    for (const std::string& line : lines) fmt::print("    hint: {}\n", line);
+    std::fflush(stdout);
+    page_.back().hints = std::move(lines);
   }
 
   // Nothing where a longer search is still to come.
@@ -124,8 +144,8 @@ class Runner {
     PageResult shown;
     if (report.verdict == Verdict::refuted)
       repairs = refuted(entry, options, report, shown);
-    else if (command_.weaken)
-      fmt::print("{}", weakening_lines(single_weakenings(entry, options, report)));
+    else if (report.verdict != Verdict::bounded)
+      holding_.push_back({options, report});
     if (html_.is_open()) add_to_page(entry, options, report, repairs, std::move(shown));
     if (json_.is_open()) json_ << as_json(entry, options, report, repairs, time.count()) << '\n';
     std::fflush(stdout);
@@ -189,6 +209,7 @@ class Runner {
   const Command& command_;
   std::ofstream json_, html_;
   std::vector<PageCheck> page_;
+  std::vector<Holding> holding_;          // of the check at hand
   std::pair<Profile, std::string> told_;  // the last counterexample
 };
 
@@ -255,9 +276,10 @@ void add_options(CLI::App& app, Command& command) {
       "--html", command.html,
       "write a page to look at to this file: the execution as a diagram, beside its source");
   app.add_flag("--search", command.search, "search even where one execution stands for all");
-  auto* weaken =
-      app.add_flag("--weaken", command.weaken, "look for orders and flushes that are not needed");
-  all->excludes(list)->excludes(replay)->excludes(weaken)->excludes(html);
+  auto* hints = app.add_flag(
+      "--hints", command.hints,
+      "look for orders, flushes, converges, notifies and waits that this check does not need");
+  all->excludes(list)->excludes(replay)->excludes(hints)->excludes(html);
   app.footer(what_is_not_explored);
 }
 

@@ -29,7 +29,7 @@ struct Command {
   std::string json;
   std::string html;
   bool search = false;  // even where there is a certificate
-  bool weaken = false;  // look for orders that are stronger than needed
+  bool hints = false;   // look for what is not needed
   std::uint64_t executions = 2'000'000;
   double seconds = 60;  // of the search on each profile; 0: no limit
 };

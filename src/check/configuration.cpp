@@ -51,13 +51,6 @@ bool reads(const std::string& operation) {
 bool deposits(const std::string& operation) {
   return fetches(operation) || operation == "notify" || operation == "hand";
 }
-bool releases(Order order) {
-  return order == Order::release || order == Order::acq_rel;
-}
-bool acquires(Order order) {
-  return order == Order::acquire || order == Order::acq_rel;
-}
-
 std::vector<Change> strengthenings(const Site& site, const Options& options) {
   std::vector<Change> changes;
   if (site.narrow) changes.push_back(Change::widen);
@@ -71,33 +64,7 @@ std::vector<Change> strengthenings(const Site& site, const Options& options) {
   return changes;
 }
 
-std::vector<Change> weakenings(const Site& site, const Options& options) {
-  const bool orders = options.profile != Profile::sc;  // there every order is the strongest
-  if (orders && deposits(site.operation) && releases(site.order)) return {Change::relax};
-  if (orders && reads(site.operation) && acquires(site.order)) return {Change::relax};
-  if (site.operation == "flush" && options.profile == Profile::rdma) return {Change::drop};
-  if (site.operation == "converge" && options.threads > 1) return {Change::drop};
-  return {};
-}
-
 constexpr std::uint64_t rerun_executions = 20'000;
-
-// Runs the configuration with each of the changes alone: each(repair).
-template <class Each>
-void try_each(const Entry& entry, Options options, const Report& report,
-              std::vector<Change> (*candidates)(const Site&, const Options&), Each each) {
-  options.executions = rerun_executions;
-  options.replay.clear();
-  options.trace = false;
-  options.quick = candidates == strengthenings;
-  for (const Site& site : report.sites)
-    for (const Change change : candidates(site, options)) {
-      options.changes = {{site.key(), change}};
-      const Verdict verdict = explore(options, entry.body).verdict;
-      if (options.halt && options.halt()) return;  // half a run says nothing
-      each(Repair{site, change, verdict});
-    }
-}
 
 }  // namespace
 
@@ -161,10 +128,19 @@ Smallest smallest_failure(const Entry& entry, const Options& options, Kind kind)
 
 std::vector<Repair> single_repairs(const Entry& entry, const Options& options,
                                    const Report& report) {
+  Options tried = options;
+  tried.executions = rerun_executions;
+  tried.replay.clear();
+  tried.trace = false;
+  tried.quick = true;
   std::vector<Repair> repairs;
-  try_each(entry, options, report, strengthenings, [&](const Repair& repair) {
-    if (repair.verdict != Verdict::refuted) repairs.push_back(repair);
-  });
+  for (const Site& site : report.sites)
+    for (const Change change : strengthenings(site, options)) {
+      tried.changes = {{site.key(), change}};
+      const Verdict verdict = explore(tried, entry.body).verdict;
+      if (tried.halt && tried.halt()) return repairs;  // half a run says nothing
+      if (verdict != Verdict::refuted) repairs.push_back({site, change, verdict});
+    }
   return repairs;
 }
 
@@ -174,18 +150,6 @@ Report one_execution(const Entry& entry, Options options, const Repair* with) {
   options.strategy = Strategy::search;
   if (with != nullptr) options.changes = {{with->site.key(), with->change}};
   return explore(options, entry.body);
-}
-
-Weakenings single_weakenings(const Entry& entry, const Options& options, const Report& report) {
-  Weakenings all;
-  try_each(entry, options, report, weakenings, [&](const Repair& repair) {
-    if (repair.verdict == Verdict::refuted) {
-      ++all.refuted;
-    } else {
-      (repair.verdict == Verdict::bounded ? all.undecided : all.free).push_back(repair);
-    }
-  });
-  return all;
 }
 
 std::string describe(const Repair& repair) {

@@ -36,14 +36,6 @@ struct Repair {
 [[nodiscard]] Report one_execution(const Entry& entry, Options options,
                                    const Repair* with = nullptr);
 
-// Each place weakened alone, and what came of it.
-struct Weakenings {
-  std::vector<Repair> free;       // the configuration is as good without
-  std::vector<Repair> undecided;  // not refuted, and not everything was explored
-  std::uint32_t refuted = 0;
-};
-[[nodiscard]] Weakenings single_weakenings(const Entry& entry, const Options& options,
-                                           const Report& report);
 [[nodiscard]] std::string describe(const Repair& repair);
 
 }  // namespace muster::check

@@ -80,6 +80,16 @@ Site site_of(const char* operation, Where where) {
   return site;
 }
 
+const char* word(Order order) {
+  switch (order) {
+    case Order::relaxed: return "relaxed";
+    case Order::acquire: return "acquire";
+    case Order::release: return "release";
+    case Order::acq_rel: return "acq_rel";
+  }
+  return "?";
+}
+
 bool is_in(Where where, const std::string& file) {
   return last_part(where.at.file_name()) == file;
 }

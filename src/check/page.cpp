@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "check/html_text.hpp"
@@ -190,6 +191,9 @@ std::string check_article(const PageCheck& check, std::size_t number, bool alone
   }
   for (const PageResult& result : check.results)
     out += result_section(result, fmt::format("{}-{}", id, name_of(result.options.profile)));
+  if (!check.hints.empty()) out += "<h3>What this check does not need</h3>\n<ul>\n";
+  for (const std::string& hint : check.hints) out += fmt::format("<li>{}</li>\n", html_text(hint));
+  if (!check.hints.empty()) out += "</ul>\n";
   return out + "</article>\n";
 }
 

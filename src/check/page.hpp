@@ -32,6 +32,7 @@ struct PageResult {
 struct PageCheck {
   const Entry* entry = nullptr;
   std::vector<PageResult> results;
+  std::vector<std::string> hints;  // lines, where they were asked for
 };
 
 // The whole page.

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <string_view>
+#include <utility>
 
 #include "check/html_text.hpp"
 #include "check/page.hpp"

@@ -138,21 +138,6 @@ std::string counterexample(const Entry& entry, const Smallest& failure,
   return out;
 }
 
-std::string weakening_lines(const Weakenings& weakenings) {
-  std::string out;
-  for (const Repair& repair : weakenings.free)
-    out += fmt::format("    stronger than this check needs: {}\n", describe(repair));
-  for (const Repair& repair : weakenings.undecided)
-    out += fmt::format("    not refuted, but not explored in full: {}\n", describe(repair));
-  const auto kept = weakenings.free.size() + weakenings.undecided.size();
-  const auto tried = kept + weakenings.refuted;
-  if (tried == 0) return "    --weaken: there is no order, flush or converge to weaken here\n";
-  out += fmt::format("    --weaken: {} tried, each alone: {}\n", tried,
-                     kept == 0 ? "all refuted, so all are needed"
-                               : fmt::format("{} refuted, {} not", weakenings.refuted, kept));
-  return out;
-}
-
 std::string list_of_checks(const std::vector<Entry>& entries) {
   std::size_t width = 5;
   for (const Entry& entry : entries) width = std::max(width, entry.name.size());

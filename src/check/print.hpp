@@ -19,9 +19,6 @@ namespace muster::check {
 // One line for one profile, without the time.
 [[nodiscard]] std::string verdict_line(const Report& report, const Options& options);
 
-// What came of the weakenings: those that are not needed, one a line, and how many were tried.
-[[nodiscard]] std::string weakening_lines(const Weakenings& weakenings);
-
 // The checks of this program, in columns with a heading.
 [[nodiscard]] std::string list_of_checks(const std::vector<Entry>& entries);
 

@@ -25,15 +25,6 @@ const char* word(Fetch::Kind kind) {
 const char* word(const Deposit& deposit) {
   return deposit.fetched ? word(*deposit.fetched) : word(deposit.op);
 }
-const char* word(Order order) {
-  switch (order) {
-    case Order::relaxed: return "relaxed";
-    case Order::acquire: return "acquire";
-    case Order::release: return "release";
-    case Order::acq_rel: return "acq_rel";
-  }
-  return "?";
-}
 const char* word(ReadKind kind, const Fetch& fetch) {
   switch (kind) {
     case ReadKind::wait: return "wait";

@@ -11,6 +11,7 @@ namespace muster::check::engine {
 
 // The operation itself: the same one whoever called the protocol that makes it.
 [[nodiscard]] Site site_of(const char* operation, Where where);
+[[nodiscard]] const char* word(Order order);
 // The place is in the file of that name, without its path.
 [[nodiscard]] bool is_in(Where where, const std::string& file);
 [[nodiscard]] bool same_place(std::source_location a, std::source_location b);

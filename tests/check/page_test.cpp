@@ -177,7 +177,7 @@ TEST(Page, NamesAreEscapedWhereverTheyCome) {
   Entry entry = tells(Order::relaxed, "<img src=x onerror='alert(\"1\")'>&\xFF");
   entry.name = "</script><b>\"&'{{title}}{{content}}";
   entry.protocol.about = "a <i>check</i>";
-  const std::string page = page_of({{&entry, {refuted_result(entry, options_for(2))}}});
+  const std::string page = page_of({{&entry, {refuted_result(entry, options_for(2))}, {}}});
   for (const std::string text : {"<img", "<b>\"", "<i>", "</script><"})
     EXPECT_EQ(page.find(text), std::string::npos) << text;
   EXPECT_NE(page.find("&lt;img src=x onerror=&#39;alert(&quot;1&quot;)&#39;&gt;&amp;\xEF\xBF\xBD"),
@@ -198,7 +198,7 @@ TEST(Page, WhatMendsItIsShownRun) {
   EXPECT_TRUE(std::any_of(run.events.begin(), run.events.end(), [](const Event& event) {
     return event.what.ends_with("set 1 release");
   }));
-  const std::string page = page_of({{&entry, {result}}});
+  const std::string page = page_of({{&entry, {result}, {}}});
   EXPECT_NE(page.find("<button type=\"button\" data-shows=\"c0-direct-m0\">"), std::string::npos);
   EXPECT_NE(page.find("<section id=\"c0-direct-m0\">"), std::string::npos);
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pty.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -182,8 +183,29 @@ TEST(CheckAll, SaysWhatIsWrongWithItsArguments) {
   EXPECT_EQ(lines_of(usage_error({"--profile", "tso"})).front(),
             "muster check: there is no profile 'tso'; there are sc, direct and rdma");
   EXPECT_EQ(count(usage_error({"--replay", "x"}), "--all excludes --replay"), 1);
-  EXPECT_EQ(count(usage_error({"--weaken"}), "--all excludes --weaken"), 1);
+  EXPECT_EQ(count(usage_error({"--hints"}), "--all excludes --hints"), 1);
+  EXPECT_EQ(count(usage_error({"--html", "x"}), "--all excludes --html"), 1);
   EXPECT_EQ(count(usage_error({"--jobs", "0"}), "--jobs: Value 0 not in range 1 to 1024"), 1);
+}
+
+double processor_seconds_of_children() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+// With their own numbers, each within 10 s, or it would be bounded, and all of them within what two
+// cores do in two minutes: of the processor's time, whatever else the machine has to do.
+TEST(CheckAll, AllThatMusterHasEndInTime) {
+  const double before = processor_seconds_of_children();
+  Command command(muster({"check", "--all", "--timeout", "10", "--jobs", "2"}));
+  EXPECT_EQ(command.wait(), 0) << command.out() << command.err();
+  EXPECT_EQ(count(command.out(), " 0 bounded, 0 refuted in "), 1) << command.out();
+  EXPECT_GT(command.out_lines().size(), 100U);
+  EXPECT_LT(processor_seconds_of_children() - before, 2 * 120);
 }
 
 // A name is a check and the group that is called after it; what does not claim the profile is left

@@ -136,7 +136,8 @@ TEST(CheckCommand, OutputThatCannotBeWrittenIsAStatusOfItsOwn) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
   const std::string program = MUSTER_PROGRAM;
   for (const std::string& line :
-       {program + " check epoch_barrier -n 2 --json /dev/full", program + " --help >/dev/full",
+       {program + " check epoch_barrier -n 2 --json /dev/full",
+        program + " check epoch_barrier -n 2 --html /dev/full", program + " --help >/dev/full",
         program + " check --list >/dev/full", program + " info >&- 2>&-",
         program + " check --list >/dev/full 2>/dev/full", program + " bogus 2>/dev/full"}) {
     Command command({"/bin/sh", "-c", line});
@@ -185,23 +186,29 @@ TEST(CheckCommand, TheListHasAHeading) {
 }
 
 // It says what it tried, also where nothing can be spared.
-TEST(CheckCommand, WeakenSaysWhatCameOfIt) {
-  Command needed(muster({"check", "epoch_barrier", "--profile", "rdma", "--weaken"}));
+TEST(CheckCommand, HintsNameWhatIsNotNeeded) {
+  Command needed(muster({"check", "epoch_barrier", "--hints"}));
   EXPECT_EQ(needed.wait(), 0);
-  EXPECT_EQ(count(needed.out(), "--weaken: 2 tried, each alone: all refuted, so all are needed\n"),
-            1)
+  EXPECT_EQ(count(needed.out(), "    hint: "), 1) << needed.out();
+  EXPECT_EQ(count(needed.out(), " tried, each alone: all are needed; for "), 1) << needed.out();
+  EXPECT_EQ(count(needed.out(), " per lane on sc, direct, rdma, and what this check looks at"), 1)
       << needed.out();
+  EXPECT_EQ(needed.err(), "");  // no terminal, no progress
   // Its credits carry no data, so none of the two orders is needed.
-  Command free(
-      muster({"check", "broken/credits_left_over_fixed", "--profile", "rdma", "--weaken"}));
+  Command free(muster({"check", "broken/credits_left_over_fixed", "--hints"}));
   EXPECT_EQ(free.wait(), 0);
-  EXPECT_EQ(count(free.out(), "stronger than this check needs: "), 2) << free.out();
-  EXPECT_EQ(count(free.out(), "--weaken: 2 tried, each alone: 0 refuted, 2 not\n"), 1)
-      << free.out();
-  Command sc(muster({"check", "epoch_barrier", "--profile", "sc", "--weaken"}));
-  EXPECT_EQ(sc.wait(), 0);
-  EXPECT_EQ(count(sc.out(), "--weaken: there is no order, flush or converge to weaken here\n"), 1)
-      << sc.out();
+  for (const std::string line :
+       {" the notify may be relaxed (release, ", " the wait may be relaxed (acquire, "})
+    EXPECT_EQ(count(free.out(), line), 1) << free.out();
+  EXPECT_EQ(count(free.out(), " needed, 2 not; for "), 1) << free.out();
+}
+
+TEST(CheckCommand, HintsAreOfWhatHolds) {
+  Command refuted(muster({"check", "broken/set_epilogue", "--hints"}));
+  EXPECT_EQ(refuted.wait(), 1);
+  EXPECT_EQ(
+      count(refuted.out(), "    hint: there are none where nothing is certified or complete\n"), 1)
+      << refuted.out();
 }
 
 }  // namespace
