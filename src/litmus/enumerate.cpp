@@ -125,14 +125,17 @@ bool has_circle(const Candidate& candidate) {
 
 bool has_circle(const Program& program, const Bounds& bounds) {
   bool found = false;
+  std::uint64_t orders_left = bounds.orders;
   (void)for_each_candidate(program, bounds, [&](const Candidate& candidate) {
     if (candidate.events.size() > Relation::most || !has_circle(candidate)) return true;
-    return for_each_coherence(program, candidate, [&](const Relation& /*any*/) {
-      found = true;
-      return false;
-    });
+    const bool goes_on =
+        for_each_coherence(program, candidate, orders_left, [&](const Relation& /*any*/) {
+          found = true;
+          return false;
+        });
+    return goes_on && orders_left > 0;
   });
-  return found;
+  return found || orders_left == 0;
 }
 
 Verdict enumerate(const Program& program, const Bounds& bounds) {

@@ -31,7 +31,7 @@ struct Verdict {
 };
 
 // Does the model allow an execution in which program order and reads-from make a circle (load
-// buffering), within the bounds?
+// buffering), within the bounds? True also where they end before it is known.
 [[nodiscard]] bool has_circle(const Program& program, const Bounds& bounds = {});
 
 [[nodiscard]] Verdict enumerate(const Program& program, const Bounds& bounds = {});

@@ -59,7 +59,7 @@ TEST(Mends, AWiderScopeIsTried) {
   const std::vector<Repair> mends = single_repairs(entry, options, report);
   ASSERT_EQ(mends.size(), 1U);
   EXPECT_NE(describe(mends[0]).find("let the notify have the scope system"), std::string::npos);
-  EXPECT_TRUE(mends[0].whole);
+  EXPECT_TRUE(mends[0].is_whole());
 }
 
 }  // namespace
