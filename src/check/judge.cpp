@@ -66,6 +66,21 @@ std::string Execution::name_of_thread(const Thread& thread) const {
   return name;
 }
 
+namespace {
+
+// How many deposits a wait for a sum of ones lacks: ", 2 more of 1 are missing".
+std::string what_is_missing(const Cell& cell, const Look& look) {
+  if (look.compare != Compare::ge || cell.count == 0) return "";
+  for (std::uint32_t at = 0; at < cell.count; ++at) {
+    const Deposit& deposit = cell.deposits[at];
+    if (deposit.op != NotifyOp::add || deposit.value != 1 || deposit.flips) return "";
+  }
+  return fmt::format(", {} more of 1 are missing",
+                     static_cast<std::int32_t>(look.value - cell.value(cell.all())));
+}
+
+}  // namespace
+
 std::string Execution::describe_read(const Thread& thread) const {
   const PendingRead& read = thread.read;
   std::string text;
@@ -73,13 +88,13 @@ std::string Execution::describe_read(const Thread& thread) const {
     const Cell& cell = cells_[look.cell];
     const auto full = static_cast<std::int32_t>(cell.value(cell.all()));
     if (!text.empty()) text += " or ";
-    text += fmt::format("{} {} {} (it is {})", name_of_cell(cell), symbol_of(look.compare),
-                        static_cast<std::int32_t>(look.value), full);
+    text += fmt::format("{} {} {} (it is {}{})", name_of_cell(cell), symbol_of(look.compare),
+                        static_cast<std::int32_t>(look.value), full, what_is_missing(cell, look));
     std::set<std::uint32_t> writers;
     for (std::uint32_t at = 0; at < cell.count; ++at)
       if (cell.deposits[at].thread != thread.id) writers.insert(cell.deposits[at].thread);
     if (writers.empty()) {
-      text += ", nobody has written it";
+      text += cell.count == 0 ? ", nobody has written it" : ", nobody else has written it";
     } else {
       text += ", written so far by";
       for (const std::uint32_t writer : writers) {

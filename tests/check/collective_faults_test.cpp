@@ -147,5 +147,18 @@ TEST(Unfit, AGridThatExpectsNobody) {
               Kind::expect, {"GridBarrier::expecting: at least one lane arrives"});
 }
 
+// More arrivals than there are: how many are missing.
+TEST(Unfit, ArrivalsThatAreMissingAreCounted) {
+  Options options = options_for(1);
+  options.lanes = 2;
+  expect_told(explore(options,
+                      [](model::Team& team) {
+                        const auto grid = GridBarrier(team).expecting(5);
+                        (void)team.lanes(2, [&](auto& fabric) { return grid.sync(fabric); });
+                      }),
+              Kind::deadlock,
+              {">= 5 (it is 2, 3 more of 1 are missing), written so far by rank 0"});
+}
+
 }  // namespace
 }  // namespace muster::check
