@@ -172,15 +172,16 @@ template <class Barrier>
 void exit(model::Team& team, std::uint32_t lanes, std::uint32_t calls, const Barrier& barrier,
           BarrierScope scope = BarrierScope::lane) {
   const Exchange data(team, calls + 1, lanes, scope);
-  (void)team.lanes(lanes, [&](auto& fabric) {
+  const auto met = team.lanes(lanes, [&](auto& fabric) {
     for (std::uint32_t call = 0; call < calls; ++call) {
       data.read_zeros(fabric, call);
       if (call + 1 == calls) data.read_zeros(fabric, calls);
-      if (!meet(barrier, fabric, use::exit, scope)) return;
+      if (!meet(barrier, fabric, use::exit, scope)) return WaitStatus::expired;
       data.write_own(fabric, call);
     }
+    return WaitStatus::ok;
   });
-  (void)team.lanes(lanes, [&](auto& fabric) { data.write_own(fabric, calls); });
+  if (met) (void)team.lanes(lanes, [&](auto& fabric) { data.write_own(fabric, calls); });
 }
 
 // The lanes meet; nothing else.

@@ -78,15 +78,26 @@ inline std::int64_t count_for(std::uint32_t lanes) {
   return share_grain<T> * (lanes - 1) + 3;
 }
 
-// body(fabric, call) call after call, with nothing in between.
+// body(fabric, call) call after call, with nothing in between. After a call that has failed, too:
+// the next ones are refused. A body that must not write then what peers may still read asks for a
+// third argument: has a call failed?
 template <class Body>
 void each_call(Team& team, std::uint32_t lanes, std::uint32_t calls, Body&& body) {
   (void)team.lanes(lanes, [&](auto& fabric) -> WaitStatus {
+    WaitStatus first = WaitStatus::ok;  // that is not ok
     for (std::uint32_t call = 0; call < calls; ++call) {
-      const WaitStatus status = body(fabric, call);
-      if (status != WaitStatus::ok) return status;
+      const bool failed = first != WaitStatus::ok;
+      const WaitStatus status = [&] {
+        if constexpr (requires { body(fabric, call, failed); })
+          return body(fabric, call, failed);
+        else
+          return body(fabric, call);
+      }();
+      expect(fabric, !failed || status == WaitStatus::refused,
+             "a call after one that has failed is refused");
+      if (!failed) first = status;
     }
-    return WaitStatus::ok;
+    return first;
   });
 }
 

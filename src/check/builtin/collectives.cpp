@@ -93,9 +93,10 @@ MUSTER_CHECK(direct, {.ranks = 3,
   const muster::AllReduce<T, tile> sums(team, {.algorithm = Algorithm::direct, .chunk = 2});
   const std::int64_t count = count_for(lanes);
   const auto window = *team.window<T>({count}, "window");
-  each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
-    fill(fabric, window, count,
-         [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
+  each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call, bool failed) {
+    if (!failed)
+      fill(fabric, window, count,
+           [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
     const WaitStatus status = sums.run(fabric, window, window, count);
     if (status == WaitStatus::ok)
       look(fabric, window, count,
