@@ -9,8 +9,8 @@ namespace muster::check {
 namespace {
 
 // What is not asked here: who gives up waiting does not take back, so a promise that cells end at
-// zero is none then (credit and flip barriers go on in expiry_test.cpp, without the promise); bodies
-// whose ranks would make different calls from then on; and programs that expect to end well.
+// zero is none then (credit and flip barriers go on in expiry_test.cpp, without the promise);
+// bodies whose ranks would make different calls from then on; programs that expect to end well.
 bool goes_on(const std::string& name) {
   const bool promises = name.starts_with("credit_barrier") || name.starts_with("flip_barrier") ||
                         name.ends_with("_credits") || name == "handoff";
