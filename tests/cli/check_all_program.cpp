@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <ctime>
 
 #include "muster/barrier.hpp"
 #include "muster/check.hpp"
@@ -33,6 +34,28 @@ MUSTER_CHECK(b, {.ranks = 2, .calls = 2, .group = "order"}) {
 }
 MUSTER_CHECK(c, {.weakest = muster::Profile::direct, .group = "order"}) {
   meet<muster::CounterBarrier>(team, calls);
+}
+
+// An execution takes 40 ms of the processor, and there are twelve places to try.
+MUSTER_CHECK(processor, {.group = "burns"}) {
+  const std::clock_t end = std::clock() + CLOCKS_PER_SEC / 50;
+  while (std::clock() < end) continue;
+  const auto told = *team.signals(6);
+  (void)team.lane([&](auto& fabric) {
+    const muster::Rank right = muster::right_of(fabric);
+    fabric.notify(told[0], right, 1, muster::NotifyOp::set);
+    (void)fabric.wait(told[0], muster::Compare::ge, 1);
+    fabric.notify(told[1], right, 1, muster::NotifyOp::set);
+    (void)fabric.wait(told[1], muster::Compare::ge, 1);
+    fabric.notify(told[2], right, 1, muster::NotifyOp::set);
+    (void)fabric.wait(told[2], muster::Compare::ge, 1);
+    fabric.notify(told[3], right, 1, muster::NotifyOp::set);
+    (void)fabric.wait(told[3], muster::Compare::ge, 1);
+    fabric.notify(told[4], right, 1, muster::NotifyOp::set);
+    (void)fabric.wait(told[4], muster::Compare::ge, 1);
+    fabric.notify(told[5], right, 1, muster::NotifyOp::set);
+    (void)fabric.wait(told[5], muster::Compare::ge, 1);
+  });
 }
 
 MUSTER_CHECK(must_fail, {.group = "wrong", .fails = muster::check::Kind::expect}) {

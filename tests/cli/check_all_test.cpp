@@ -179,7 +179,7 @@ TEST(CheckAll, SaysWhatIsWrongWithItsArguments) {
             "muster check: 'wrong/must_fail' is not meant to pass: name it without --all");
   EXPECT_EQ(lines_of(usage_error({"nothing"})).front(),
             "muster check: there is no check or group 'nothing' that is meant to pass; --list "
-            "names the checks, the groups are gone, hangs, order, slow, wrong");
+            "names the checks, the groups are burns, gone, hangs, order, slow, wrong");
   EXPECT_EQ(lines_of(usage_error({"--profile", "tso"})).front(),
             "muster check: there is no profile 'tso'; there are sc, direct and rdma");
   EXPECT_EQ(count(usage_error({"--replay", "x"}), "--all excludes --replay"), 1);

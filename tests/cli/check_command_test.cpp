@@ -211,5 +211,16 @@ TEST(CheckCommand, HintsAreOfWhatHolds) {
       << refuted.out();
 }
 
+#ifdef MUSTER_CHECK_ALL_PROGRAM
+// Time is up before all has been tried, in executions that each take some: that is said, and is no
+// verdict about what was not.
+TEST(CheckCommand, HintsEndAtTheTimeout) {
+  Command command({MUSTER_CHECK_ALL_PROGRAM, "burns/processor", "--profile", "sc", "--hints",
+                   "--timeout", "0.3"});
+  EXPECT_EQ(command.wait(), 0) << command.err();
+  EXPECT_EQ(count(command.out(), " not tried, over time; for "), 1) << command.out();
+}
+#endif
+
 }  // namespace
 }  // namespace muster::testing
