@@ -193,6 +193,7 @@ void Supervisor::on_signals() {
 
 void Supervisor::pass_on(const signalfd_siginfo& info) {
   const auto signal = static_cast<int>(info.ssi_signo);
+  if (signal == SIGINT && alive_.empty()) interrupted_at_end_ = true;
   if (signal == SIGINT && ++interrupts_ == 2) {
     say(fmt::format("interrupted again; killing {}", count(alive_.size(), "rank", "ranks")));
     status_ = interrupted_status;
@@ -302,11 +303,11 @@ void Supervisor::end_orphans() {
 void Supervisor::end_relay() {
   if (relay_ == nullptr) return;
   relay_->finish();
-  // The reader of our output may be slow. Who does not want to wait interrupts.
+  // The reader of our output may be slow. Who does not want to wait interrupts: now, or as soon as
+  // the last rank has ended, which may be seen in the same look as the signal.
   while (!relay_done_) {
-    const int before = interrupts_;
+    if (interrupted_at_end_) _exit(interrupted_status);
     wait_for_events({});
-    if (interrupts_ != before && !relay_done_) _exit(interrupted_status);
   }
 }
 

@@ -87,6 +87,7 @@ class Supervisor {
   bool heard_of_one_ = false;           // the first failure here came from a death still to be seen
   std::map<std::uint32_t, int> codes_;  // of the ranks that failed
   int interrupts_ = 0;
+  bool interrupted_at_end_ = false;  // when no rank was left
   bool relay_done_ = false;
   bool has_handles_ = true;
 };
