@@ -1,13 +1,13 @@
 // muster_fuzz: compares the checker with the reference on as many random programs as one likes.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <vector>
 
 #include "compare.hpp"
 #include "generator.hpp"
+#include "support/options.hpp"
 
 namespace {
 
@@ -90,16 +90,14 @@ int run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app{"Compares certificate, search and reference on random programs"};
-  app.add_option("--seeds", arguments.seeds, "A:B, from A up to B exclusive")
-      ->capture_default_str();
-  app.add_option("--profile", arguments.profiles, "rdma, direct, sc (default: all)")
-      ->check(CLI::IsMember({"rdma", "direct", "sc"}));
-  app.add_flag("--fetched", arguments.fetched, "programs with fetched operations");
-  app.add_flag("--shrink", arguments.shrink, "print the smallest program that still differs");
-  app.add_flag("--quiet", arguments.quiet, "no progress");
-  app.add_option("--stop-after", arguments.most_differences, "stop after so many differences")
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  testing::Options options("Compares certificate, search and reference on random programs");
+  options.add("--seeds", arguments.seeds, "A:B, from A up to B exclusive");
+  options.add("--profile", arguments.profiles, {"rdma", "direct", "sc"},
+              "rdma, direct, sc (default: all)");
+  options.add("--fetched", arguments.fetched, "programs with fetched operations");
+  options.add("--shrink", arguments.shrink, "print the smallest program that still differs");
+  options.add("--quiet", arguments.quiet, "no progress");
+  options.add("--stop-after", arguments.most_differences, "stop after so many differences");
+  if (!options.parse(argc, argv)) return options.exit_code();
   return run(arguments);
 }

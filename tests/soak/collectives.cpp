@@ -9,7 +9,6 @@
 // ranks delayed at random, and every element of every result is looked at.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -20,6 +19,7 @@
 #include "conformance/delay.hpp"
 #include "conformance/every_collective.hpp"
 #include "muster/muster.hpp"
+#include "support/options.hpp"
 
 namespace {
 
@@ -107,11 +107,11 @@ int soak(const Plan& plan) {
 
 int main(int argc, char** argv) {
   Plan plan;
-  CLI::App app("Each collective a hundred thousand times.");
-  app.add_option("--calls", plan.calls, "Calls of each collective, for each team");
-  app.add_option("--seconds", plan.seconds, "Stop after so many in all; 0: not");
-  app.add_option("--ranks", plan.ranks, "Sizes of teams")->delimiter(',');
-  app.add_option("--seed", plan.seed, "Of what is drawn");
-  CLI11_PARSE(app, argc, argv);
+  testing::Options options("Each collective a hundred thousand times.");
+  options.add("--calls", plan.calls, "Calls of each collective, for each team");
+  options.add("--seconds", plan.seconds, "Stop after so many in all; 0: not");
+  options.add("--ranks", plan.ranks, "Sizes of teams");
+  options.add("--seed", plan.seed, "Of what is drawn");
+  if (!options.parse(argc, argv)) return options.exit_code();
   return soak(plan);
 }

@@ -10,7 +10,6 @@
 #include <fmt/core.h>
 #include <sys/wait.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -22,6 +21,7 @@
 #include "conformance/delay.hpp"
 #include "muster/muster.hpp"
 #include "support/entries.hpp"
+#include "support/options.hpp"
 
 namespace {
 
@@ -157,12 +157,12 @@ int soak_starts(const Plan& plan) {
 
 int main(int argc, char** argv) {
   Plan plan;
-  CLI::App app("Barriers by the million and starts by the thousand.");
-  app.add_option("--barriers", plan.barriers, "Calls of each kind, for each team");
-  app.add_option("--starts", plan.starts, "Starts and ends of a job of 4 ranks");
-  app.add_option("--ranks", plan.ranks, "Sizes of teams")->delimiter(',');
-  app.add_option("--seed", plan.seed, "Of the order of kinds");
-  CLI11_PARSE(app, argc, argv);
+  testing::Options options("Barriers by the million and starts by the thousand.");
+  options.add("--barriers", plan.barriers, "Calls of each kind, for each team");
+  options.add("--starts", plan.starts, "Starts and ends of a job of 4 ranks");
+  options.add("--ranks", plan.ranks, "Sizes of teams");
+  options.add("--seed", plan.seed, "Of the order of kinds");
+  if (!options.parse(argc, argv)) return options.exit_code();
   if (const int status = soak_barriers(plan); status != 0) return status;
   return soak_starts(plan);
 }
