@@ -105,6 +105,15 @@ class PacketExchange {
         .rows = 1, .cols = elements, .chunk_rows = R, .chunk_cols = C, .element = element_code<T>};
     return next_flag(fabric, shape, fits);
   }
+  // The same for a part of a call that its protocol has told of (muster::describe). It is not told
+  // of by itself: where one part fails, the ranks do not all come to the next.
+  template <PacketFabric F>
+  [[nodiscard]] MUSTER_FN std::uint32_t begin_part(F& fabric, std::int64_t elements) const {
+    const bool fits = elements >= 0 && tiles(elements) <= most_tiles();
+    expect(fabric, fits, "PacketExchange: the part has no more elements than it was made for");
+    begin_call(fabric);
+    return flag_after(fabric, last_of(fabric), fits);
+  }
 
   template <PacketFabric F, class Tile>
   MUSTER_FN void put(F& fabric, std::uint32_t flag, Rank peer, Tile& tile,
@@ -215,11 +224,21 @@ class PacketExchange {
   template <PacketFabric F>
   MUSTER_FN std::uint32_t next_flag(F& fabric, const TransferShape& shape, bool fits) const {
     begin_call(fabric);
-    const std::uint32_t last = opaque(fabric.counter(counts_.epoch(fabric.lane())));
+    const std::uint32_t last = last_of(fabric);
     describe(fabric, CallSignature{.name = "PacketExchange",
                                    .detail = {counts_.first.cell, 0},
                                    .shape = shape,
                                    .number = last != last_flag ? last + 1 : 1});
+    return flag_after(fabric, last, fits);
+  }
+
+  template <PacketFabric F>
+  [[nodiscard]] MUSTER_FN std::uint32_t last_of(F& fabric) const {
+    return opaque(fabric.counter(counts_.epoch(fabric.lane())));
+  }
+
+  template <PacketFabric F>
+  [[nodiscard]] MUSTER_FN std::uint32_t flag_after(F& fabric, std::uint32_t last, bool fits) const {
     if (!fits) [[unlikely]]
       return no_flag;
     if (last != last_flag) [[likely]]

@@ -44,7 +44,7 @@ class Packets {
     Sums<T, width, F> sums(fabric);
     WaitStatus status = WaitStatus::ok;
     each_piece(mine.count, elements(), [&](std::int64_t first, std::int64_t piece) {
-      const std::uint32_t flag = exchange_.begin(fabric, piece);
+      const std::uint32_t flag = exchange_.begin_part(fabric, piece);
       const Share part{mine.first + first, piece};
       status = exchange_.end(fabric, flag, pass(fabric, sums, flag, to, from, part, op));
       return status == WaitStatus::ok;
