@@ -68,8 +68,8 @@ bool Polls::recall(Thread& self) {
     read.status = poll.status;
     read.index = poll.index;
     read.value = poll.value;
-    if (self.spins > 0) {
-      if (--self.spins > 0) return true;
+    if (poll.spins > 0) {
+      if (--poll.spins > 0) return true;
       given_up_ = true;
     } else if (!poll.spun) {
       poll.spun = read.may_spin = true;
@@ -85,7 +85,7 @@ void Polls::remember(Thread& self, std::uint32_t which, const Bits& set) {
   const auto known = std::find_if(self.polls.begin(), self.polls.end(),
                                   [&](const Poll& poll) { return poll.key == read.poll; });
   if (known != self.polls.end() || self.polls.size() == most_polls) changed(self);
-  self.polls.push_back({read.poll, set, read.status, which, read.value, false});
+  self.polls.push_back({read.poll, set, read.status, which, read.value, false, 0});
 }
 
 bool Polls::is_stale(Thread& self, std::uint64_t what, Where where) {
@@ -109,7 +109,8 @@ bool Polls::is_stale(Thread& self, std::uint64_t what, Where where) {
 }
 
 void Polls::spin(Thread& self) {
-  self.spins = spins_at_once;
+  for (Poll& poll : self.polls)
+    if (poll.key == self.read.poll) poll.spins = spins_at_once;
 }
 
 bool Polls::begin_round(bool put_off) {

@@ -17,7 +17,7 @@
 namespace muster::check::engine {
 
 // What an execution's polls have come to. What a thread remembers of its own (Thread::polls,
-// glances, spins and repeats) is touched by this class alone.
+// glances and repeats) is touched by this class alone.
 class Polls {
  public:
   // Before an execution.
@@ -33,8 +33,9 @@ class Polls {
   // A look at memory: true where it was made often and nothing has changed, so that the thread
   // makes way for others.
   bool is_stale(Thread& self, std::uint64_t what, Where where);
-  // The poll is answered as the last time; so are its thread's for a while.
+  // The poll is answered as the last time.
   void answer_again() { spun_ = true; }
+  // So is this one for a while, and no other: what another poll of the loop may see is tried.
   void spin(Thread& self);
 
   // Nothing but polls is left, and each is to see once more what it saw; `put_off`: there are reads

@@ -74,7 +74,8 @@ struct Poll {
   WaitStatus status = WaitStatus::ok;
   std::uint32_t index = 0;
   std::uint32_t value = 0;
-  bool spun = false;
+  bool spun = false;        // answered so once, where it was not to be put off
+  std::uint32_t spins = 0;  // so many more times it is
 };
 
 // A look at a window or counter, and how often it was made while nothing changed.
@@ -121,7 +122,6 @@ struct Thread {
   // What it looks at again and again, since it last did or learned anything.
   std::vector<Poll> polls;
   std::array<Glance, 64> glances{};
-  std::uint32_t spins = 0;    // so many more polls are answered as the last time
   std::uint64_t repeats = 0;  // polls and looks that brought nothing new, one after another
 
   // At a converge.
@@ -162,7 +162,6 @@ struct Thread {
     behind = false;
     polls.clear();
     glances.fill({});
-    spins = 0;
     repeats = 0;
     status = WaitStatus::ok;
   }
