@@ -27,7 +27,7 @@ constexpr const char* what_is_not_explored =
     "Not explored: load buffering and speculation (contract 5 excludes them), behaviour after a "
     "reported error,\nother ranks, inputs and calls than those run, mixed-size accesses, wrap of "
     "the "
-    "32-bit counters, expiry unless\nasked for, more than 100 equal answers to a poll while others "
+    "32-bit counters, expiry unless\nasked for, how many equal answers a poll gets while others "
     "can go on, loops that never call the fabric (the\nchecker hangs with them; Ctrl-C twice ends "
     "it), schedulers that never run a runnable thread. Variables outside\nthe fabric: where ranks, "
     "lanes and threads do something else when they run in the opposite order, there is no\n"

@@ -148,6 +148,25 @@ Result<void> one_repeats(Team& team, bool in_one_lane) {
   return checks.done();
 }
 
+// Who loops on a fetched operation polls: it hears that the team has failed, also where each turn
+// changes the cell.
+TEST_P(Expiry, EndsALoopOfFetchedOperations) {
+  for (const bool changes : {true, false}) {
+    const int code = run_on(2, OnExpiry::fail, [&](Team& team) {
+      const Signals turns = *team.signals(1);
+      const Signals never = *team.signals(1);
+      return team.lane([&](auto& fabric) {
+        if (fabric.rank() == Rank{1}) return fabric.wait(never[0], Compare::ge, 1);
+        WaitStatus status = WaitStatus::ok;
+        while (status == WaitStatus::ok)
+          status = fabric.fetch_add(turns[0], Rank{1}, changes ? 1 : 0).status;
+        return status;
+      });
+    });
+    EXPECT_EQ(code, 1);
+  }
+}
+
 TEST_P(Expiry, FailsTheTeam) {
   for (const bool in_one_lane : {true, false})
     EXPECT_EQ(run_on(2, OnExpiry::fail, [&](Team& team) { return one_repeats(team, in_one_lane); }),

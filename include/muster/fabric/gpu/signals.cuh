@@ -171,15 +171,13 @@ class LaneSignals : public LaneState<Coop, team, checks> {
 
   Fetched MUSTER_FN fetch_add(Signal signal, Rank peer, std::uint32_t value,
                               Order order = Order::acq_rel, Scope scope = Scope::system) {
-    return fetched(signal, peer, order, scope, [value](auto access, std::uint32_t* word) {
-      return Found{access.add(word, value), value == 0};
-    });
+    return fetched(signal, peer, order, scope,
+                   [value](auto access, std::uint32_t* word) { return access.add(word, value); });
   }
   Fetched MUSTER_FN exchange(Signal signal, Rank peer, std::uint32_t value,
                              Order order = Order::acq_rel, Scope scope = Scope::system) {
     return fetched(signal, peer, order, scope, [value](auto access, std::uint32_t* word) {
-      const std::uint32_t found = access.exchange(word, value);
-      return Found{found, found == value};
+      return access.exchange(word, value);
     });
   }
   Fetched MUSTER_FN compare_swap(Signal signal, Rank peer, std::uint32_t expected,
@@ -187,8 +185,7 @@ class LaneSignals : public LaneState<Coop, team, checks> {
                                  Scope scope = Scope::system) {
     return fetched(signal, peer, order, scope,
                    [expected, desired](auto access, std::uint32_t* word) {
-                     const std::uint32_t found = access.swap(word, expected, desired);
-                     return Found{found, found != expected || desired == expected};
+                     return access.swap(word, expected, desired);
                    });
   }
 
@@ -196,24 +193,19 @@ class LaneSignals : public LaneState<Coop, team, checks> {
   using State::State;
 
  private:
-  struct Found {
-    std::uint32_t value;
-    bool left;  // the value is as it was
-  };
-
   // A release pairs with whoever acquires the value that is left, an acquire with whoever released
   // into the one that was found.
   template <class Apply>
   Fetched MUSTER_FN fetched(Signal signal, Rank peer, Order order, Scope scope, Apply&& apply) {
     if (!speaks() || !admit(Operation::fetch, signal, peer)) return {peers_.status(), 0};
     std::uint32_t* const word = cell(signal, peer);
-    const Found found =
+    const std::uint32_t found =
         with_any_access(order, scope, [&](auto access) { return apply(access, word); });
-    loading_ |= found.value;  // as a tile's load
-    // A loop of those that change nothing ends where the team has failed, as one of tests does.
-    if (!found.left || ++tests_ % polls_between_looks != 0) return {WaitStatus::ok, found.value};
+    loading_ |= found;  // as a tile's load
+    // A loop of them ends where the team has failed, as one of tests does.
+    if (++tests_ % polls_between_looks != 0) return {WaitStatus::ok, found};
     const WaitStatus status = failure_or_pending(peers_.handle());
-    return {status == WaitStatus::pending ? WaitStatus::ok : status, found.value};
+    return {status == WaitStatus::pending ? WaitStatus::ok : status, found};
   }
 
   MUSTER_FN void deposit(std::uint32_t* word, std::uint32_t value, NotifyOp op, Order order,

@@ -36,13 +36,10 @@ inline WaitStatus Fabric::take(Signal signal, Order order) {
 }
 
 // Of the fetched ones, a release pairs with whoever acquires the value that they leave, an acquire
-// with whoever released into the value that they find. One that changes nothing is a poll: a loop
-// of them ends where the team has failed, as one of tests does.
+// with whoever released into the value that they find. A loop of them ends where the team has
+// failed, as one of tests does, whether they change anything or not.
 inline Fetched Fabric::fetched(Signal signal, Rank peer, std::uint32_t found, bool changed) {
-  if (changed) {
-    wake(signal, peer);
-    return {WaitStatus::ok, found};
-  }
+  if (changed) wake(signal, peer);
   const WaitStatus status = failure_or_pending();
   return {status == WaitStatus::pending ? WaitStatus::ok : status, found};
 }
