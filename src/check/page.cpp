@@ -132,7 +132,8 @@ std::string refuted(const PageResult& result, const std::string& id) {
   out += fmt::format("<p class=\"soft\">Again: <code>--replay {}</code></p>\n",
                      html_text(replay_string(options, report.replay)));
   if (result.mends.empty()) {
-    out += paragraph("No single stronger order, flush or converge mends it.");
+    if (options.replay.empty())  // a replay tries none
+      out += paragraph("No single stronger order, wider scope, flush or converge mends it.");
     return out + scene_of(report, id + "-f");
   }
   out += "<p>Each of these alone mends it:</p>\n<ul>\n";

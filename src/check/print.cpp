@@ -126,10 +126,9 @@ std::string counterexample(const Entry& entry, const Smallest& failure,
       others.push_back(fmt::format("then {}: {}", name_of(finding.kind), finding.what));
   for (const std::string& other : others) out += indented(other, 4, width);
   out += '\n' + event_table(report, options.ranks, width) + '\n';
-  if (repairs.empty())
+  if (repairs.empty() && options.replay.empty())  // a replay tries none
     out += "    no single stronger order, wider scope, flush or converge mends it\n";
-  else
-    out += "    each of these alone mends it (found by running it so):\n";
+  if (!repairs.empty()) out += "    each of these alone mends it (found by running it so):\n";
   for (const Repair& repair : repairs)
     out += fmt::format(
         "      {}{}\n", describe(repair),
