@@ -33,6 +33,11 @@ namespace muster {
 namespace host {
 class TeamControl;
 }
+namespace task {
+template <class F>
+class EngineOf;
+struct Options;
+}  // namespace task
 
 // `bytes` of symmetric memory, not yet shaped.
 struct Allocation {
@@ -201,6 +206,10 @@ class Team {
   // team, renumbered without gaps, with no windows or signals yet. Waits for every rank that still
   // lives to call it. This team's addresses must not be used any more.
   [[nodiscard]] Result<Team> shrink();
+
+  // What runs the tasks of a task::Graph of this team (muster/task.hpp; link muster::task).
+  friend std::unique_ptr<task::EngineOf<host::Fabric>> make_engine(Team& team,
+                                                                   const task::Options& options);
 
  private:
   struct Shape {

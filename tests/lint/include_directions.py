@@ -23,12 +23,14 @@ LAYERS = [
     (r"include/muster/fabric/model(\.hpp|/.*)", "fabric-model"),
     (r"include/muster/fabric/(host|gpu|ucx)(\.hpp|\.cuh|/.*)", r"fabric-\1"),
     (r"include/muster/check(\.hpp|/.*)", "check"),
+    (r"include/muster/task(\.hpp|/.*)", "task"),
     (r"include/muster/(team|run|window|signal|muster)(\.hpp|/.*)", "team"),
     (r"src/fabric/model/.*", "check-source"),
     (r"src/fabric/(host|gpu|ucx)/.*", r"source-\1"),
     (r"src/base/.*", "base"),
     (r"src/launch/.*", "launch"),
     (r"src/team/.*", "team"),
+    (r"src/task/.*", "source-task"),
     (r"src/check/.*", "check-source"),
     (r"src/litmus/.*", "litmus"),
     (r"src/bench/.*", "bench"),
@@ -39,7 +41,7 @@ LAYERS = [
 CONCEPT = ["types", "result", "fabric"]
 PROTOCOLS = CONCEPT + ["transfer", "barrier", "collective"]
 MODEL = ["fabric-model", "check"]
-HOST = ["fabric-host", "source-host", "launch", "team", "base"]
+HOST = ["fabric-host", "source-host", "launch", "team", "task", "base"]
 GPU = ["fabric-gpu", "source-gpu"]
 
 # What a layer may include, besides itself.
@@ -55,12 +57,15 @@ ALLOWED = {
     "fabric-ucx": CONCEPT,
     "fabric-model": CONCEPT + ["check"],
     "check": CONCEPT + ["fabric-model"],
-    "base": CONCEPT,
+    # Tasks know no fabric; the engine of each team brings its own.
+    "task": CONCEPT,
+    "base": CONCEPT + ["task"],
     "launch": ["types", "result", "base"],
     "source-host": CONCEPT + ["fabric-host", "base"],
     "source-gpu": CONCEPT + ["fabric-gpu", "base"],
     "source-ucx": CONCEPT + ["fabric-ucx", "base"],
     "team": PROTOCOLS + ["fabric-host", "source-host", "launch", "base"],
+    "source-task": CONCEPT + ["task", "fabric-host", "source-host", "team", "base"],
     # The shipped protocols are among what the checker checks.
     "check-source": PROTOCOLS + MODEL + ["base"],
     # Of the checker's engine its clocks and sets, which are headers alone.

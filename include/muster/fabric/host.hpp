@@ -264,13 +264,13 @@ class Fabric : public detail::Runs<Fabric> {
     return wait_slowly(signal, owner, compare, value, order);
   }
 
-  // Wakes whoever sleeps on the cell. The sleeper counts itself, then makes every core pass a full
-  // barrier (membarrier), then looks at the cell once more: so either it sees the deposit, or this
-  // load sees the count.
+  // Wakes whoever sleeps on the cell, and who watches it. The sleeper counts itself, then makes
+  // every core pass a full barrier (membarrier), then looks at the cell once more: so either it
+  // sees the deposit, or this load sees the count.
   void wake(Signal signal, Rank owner) {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     if (context_.sleepers[owner.value]->load(std::memory_order_relaxed) != 0) [[unlikely]] {
-      wake_sleepers(cell_of(signal, owner));
+      wake_sleepers(signal, owner);
     }
   }
 
@@ -368,7 +368,8 @@ class Fabric : public detail::Runs<Fabric> {
                                        std::uint32_t value, std::memory_order order);
   [[nodiscard]] WaitStatus failure_or_pending();
   [[nodiscard]] Fetched fetched(Signal signal, Rank peer, std::uint32_t found, bool changed);
-  static void wake_sleepers(std::uint32_t& cell);
+  void wake_sleepers(Signal signal, Rank owner);
+  void wake_line(std::uint32_t& flag, Rank owner);
 
   LaneContext context_;
   CallClock call_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/call_words.hpp"
+#include "fabric/host/cell_watch.hpp"
 #include "fabric/host/futex.hpp"
 #include "fabric/host/lane_watch.hpp"
 #include "muster/fabric/host.hpp"
@@ -73,8 +74,18 @@ WaitStatus Fabric::failure_or_pending() {
   return settle(context_.watch->poll());
 }
 
-void Fabric::wake_sleepers(std::uint32_t& cell) {
-  futex_wake(cell);
+void Fabric::wake_sleepers(Signal signal, Rank owner) {
+  const std::uint32_t who = context_.sleepers[owner.value]->load(std::memory_order_relaxed);
+  if ((who & ~RankRecord::watched) != 0) futex_wake(cell_of(signal, owner));
+  if ((who & RankRecord::watched) == 0) return;
+  const TeamContext& team = context_.watch->team();
+  ring(team.header().rank_records[team.job_rank_of(owner)].bell, signal.cell);
+}
+
+// Of packets, which nobody watches.
+void Fabric::wake_line(std::uint32_t& flag, Rank owner) {
+  const std::uint32_t who = context_.sleepers[owner.value]->load(std::memory_order_relaxed);
+  if ((who & ~RankRecord::watched) != 0) futex_wake(flag);
 }
 
 void Fabric::compare_call(const CallSignature& call) {
@@ -113,6 +124,7 @@ bool Fabric::holds_cell(std::uint32_t segment, std::uint32_t cell) {
 }
 
 bool Fabric::knows(const char* what, const UntypedWindow& window) {
+  (void)context_.watch->ended();                 // says so where the lane may use none
   if (context_.watch->rejected()) return false;  // what it would move could pass for a right call
   const std::string wrong = context_.watch->team().objection_to(window);
   if (wrong.empty()) return true;

@@ -49,10 +49,14 @@ class LaneWatch {
   // The first thing that went wrong on this lane.
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
   [[nodiscard]] bool rejected() const { return ended_ == WaitStatus::invalid; }
+  // Whatever the lane does from now on is an error, with these words.
+  void seal(std::string what) { sealed_ = std::move(what); }
   // What all later waits of this lane return, if not ok. It deposits nothing more, and writes to no
   // peer: nobody may take what it does now for a part of a call that it has given up. The error
   // tells why, once this was asked.
   [[nodiscard]] WaitStatus ended() {
+    if (ended_ == WaitStatus::ok && !sealed_.empty()) [[unlikely]]
+      reject(Error{ErrorCode::invalid_argument, sealed_});
     return ended_ == WaitStatus::ok ? WaitStatus::ok : record(ended_, nullptr);
   }
 
@@ -87,6 +91,7 @@ class LaneWatch {
   std::uint64_t calls_ = 0;
   OnExpiry on_expiry_;
   WaitStatus ended_;
+  std::string sealed_{};
   Clock::time_point noticed_{};  // the call of the last notice, by when it turned slow
   std::uint32_t polls_ = 0;
   Clock::time_point next_poll_look_{};

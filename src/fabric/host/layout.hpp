@@ -28,6 +28,17 @@ inline constexpr std::size_t page = 4096;
 // seen with it.
 enum class RankState : std::uint32_t { absent, joined, left };
 
+// Where deposits into a rank tell whoever watches its cells (CellWatch) which to look at: cells are
+// in `groups` groups, by their number.
+struct CellBell {
+  static constexpr std::uint32_t groups = 512;
+  using Bits = std::array<std::atomic<std::uint64_t>, groups / 64>;
+
+  alignas(64) Bits watched;                       // somebody waits for a cell of the group
+  alignas(64) Bits hints;                         // one of them may have changed
+  alignas(64) std::atomic<std::uint32_t> asleep;  // 1: the watcher sleeps on this word
+};
+
 struct alignas(64) RankRecord {
   std::atomic<std::int32_t> pid;         // as it calls itself, for messages alone
   std::atomic<std::uint64_t> pid_space;  // in which the number means something; 0: not known
@@ -36,9 +47,11 @@ struct alignas(64) RankRecord {
   std::atomic<std::uint32_t> shrinking;  // the team that it is shrinking, plus 1
   std::atomic<std::uint32_t> runs;       // that it has begun in this job, the current one included
   cpu_set_t cores;                       // that it may run on; written before `joined`
-  // Lanes that sleep on a cell in this rank's memory. On a line of its own: notifying ranks read it
-  // each time.
+  // Lanes that sleep on a cell in this rank's memory; and `watched`, where somebody watches its
+  // cells by `bell`. On a line of its own: notifying ranks read it each time.
+  static constexpr std::uint32_t watched = 1U << 31U;
   alignas(64) std::atomic<std::uint32_t> sleepers;
+  CellBell bell;
 };
 
 // What all members of a team share about it. Members are job ranks, by team rank.
@@ -68,7 +81,7 @@ struct TeamRecord {
 };
 
 struct JobHeader {
-  static constexpr std::uint64_t magic_value = 0x726574'7375'6d06ULL;  // "muster", version 6
+  static constexpr std::uint64_t magic_value = 0x726574'7375'6d07ULL;  // "muster", version 7
 
   std::atomic<std::uint64_t> magic;
   std::uint64_t nonce;  // tells this job's memory from any other's

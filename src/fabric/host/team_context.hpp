@@ -19,6 +19,8 @@
 
 namespace muster::host {
 
+class CellWatch;
+
 // What a rank has of its job, for as long as it takes part. Rank threads of one process share the
 // mapping.
 struct RankContext {
@@ -29,8 +31,9 @@ struct RankContext {
   bool verify = false;
   OnExpiry on_expiry = OnExpiry::fail;  // of a lane's wait
   std::uint32_t max_lanes = 8;
-  bool left = false;  // has ended its part in the job
-  LifeMark mark{};    // where it is not the process's for longer
+  bool left = false;                      // has ended its part in the job
+  LifeMark mark{};                        // where it is not the process's for longer
+  std::weak_ptr<CellWatch> cell_watch{};  // see CellWatch::of
 
   RankContext(std::shared_ptr<const Job> j, std::uint32_t rank)
       : job(std::move(j)), job_rank(rank) {}

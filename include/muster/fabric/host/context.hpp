@@ -64,7 +64,7 @@ struct LaneContext {
   std::uint64_t cells = 0;            // that each rank has
   // By number, max_teams of them: may the lane use that team's windows?
   const bool* teams = nullptr;
-  // By team rank: how many lanes of the team sleep on a cell in that rank's memory.
+  // By team rank: not 0 where lanes sleep on cells in that rank's memory, or somebody watches them.
   std::atomic<std::uint32_t>* const* sleepers = nullptr;
   LaneWatch* watch = nullptr;
 };

@@ -50,7 +50,7 @@ inline void Fabric::put_packets(Slots slots, Rank peer, std::int64_t at, const T
   std::atomic_ref<std::uint32_t>(word).store(flag, std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_seq_cst);  // as in wake()
   if (context_.sleepers[peer.value]->load(std::memory_order_relaxed) != 0) [[unlikely]]
-    wake_sleepers(word);
+    wake_line(word, peer);
 }
 
 template <class T, std::int64_t R, std::int64_t C>

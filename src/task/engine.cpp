@@ -1,0 +1,208 @@
+#include "task/engine.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "muster/task.hpp"
+#include "muster/team.hpp"
+
+namespace muster::task {
+namespace {
+
+// What the calling thread runs, of whichever graph.
+struct Running {
+  const HostEngine* engine = nullptr;
+  const Node* node = nullptr;
+};
+thread_local Running running_here;
+
+}  // namespace
+
+// What a waiter, or a coroutine, waits for, as the watch sees it.
+class HostEngine::Wait final : public host::CellWait {
+ public:
+  Wait(HostEngine& engine, PendingNode& node) : engine_(engine), node_(node) {
+    awaited = node.conditions().front();
+    team = &engine.team_;
+    timeout = node.timeout().value_or(engine.team_.process().timeout);
+    fails_team = !node.timeout() && engine.team_.process().on_expiry == OnExpiry::fail;
+    deadline = std::chrono::steady_clock::now() + timeout;
+  }
+
+  void held() override { end(nullptr); }
+  void failed(const Error& error) override { end(&error); }
+
+ private:
+  bool advance() override {
+    if (++at_ == node_.conditions().size()) return false;
+    awaited = node_.conditions()[at_];
+    return true;
+  }
+  void end(const Error* error) {
+    HostEngine& engine = engine_;
+    PendingNode& node = node_;
+    delete this;
+    node.engine_data = nullptr;
+    engine.book_->waited(node, error);
+  }
+
+  HostEngine& engine_;
+  PendingNode& node_;
+  std::size_t at_ = 0;
+};
+
+HostEngine::HostEngine(std::shared_ptr<host::TeamControl> control, std::uint32_t workers)
+    : control_(std::move(control)),
+      team_(control_->team()),
+      share_(workers),
+      lanes_(workers),
+      watch_(host::CellWatch::of(team_.shared_process())),
+      arena_(static_cast<int>(workers), 0) {
+  for (std::uint32_t lane = 0; lane < workers; ++lane)
+    lanes_[lane].set_up(team_, Lane{lane}, workers);
+  arena_.initialize();
+}
+
+void HostEngine::attach(Book& book) {
+  book_ = &book;
+  watch_->add(team_);
+}
+
+void HostEngine::detach() {
+  watch_->remove(team_);
+  watch_->finish_calls();
+  // Every task has ended; who ran the last ones is on the way back to oneTBB.
+  const auto still = [&] {
+    return passing_on_.load(std::memory_order_acquire) != 0 ||
+           std::ranges::any_of(lanes_, [](const WorkerLane& lane) { return lane.is_taken(); });
+  };
+  while (still()) std::this_thread::yield();
+}
+
+// ---- running ------------------------------------------------------------------------------------
+
+void HostEngine::start(Node& node) {
+  for (std::uint32_t block = 0; block < node.blocks(); ++block) spawn(node, block);
+}
+
+void HostEngine::spawn(Node& node, std::uint32_t block) {
+  arena_.enqueue([this, &node, block] { work(node, block); });
+}
+
+void HostEngine::work(Node& given, std::uint32_t block) {
+  // An arena for one worker has two slots, of which that has one or the other.
+  const auto slot = static_cast<std::size_t>(oneapi::tbb::this_task_arena::current_thread_index());
+  WorkerLane& lane = lanes_[slot % lanes_.size()];
+  if (!lane.take()) {
+    // The worker waits within a task, for something of oneTBB's, and that gave it this meanwhile.
+    passing_on_.fetch_add(1, std::memory_order_relaxed);
+    spawn(given, block);
+    passing_on_.fetch_sub(1, std::memory_order_release);
+    return;
+  }
+  for (Node* node = &given; node != nullptr; block = 0) {
+    running_here = {this, node};
+    Outcome outcome = lane.call(*node, block);
+    running_here = {};
+    node = book_->finished(*node, std::move(outcome));
+  }
+  lane.give_back();
+}
+
+const Node* HostEngine::running() const {
+  return running_here.engine == this ? running_here.node : nullptr;
+}
+
+void HostEngine::seal(void* fabric, const Node& node) {
+  for (WorkerLane& lane : lanes_) {
+    if (lane.is_fabric(fabric)) lane.seal(node);
+  }
+}
+
+// ---- watching -----------------------------------------------------------------------------------
+
+bool HostEngine::watch(PendingNode& node) {
+  auto wait = std::make_unique<Wait>(*this, node);
+  node.engine_data = wait.get();
+  if (watch_->add(*wait)) {
+    node.engine_data = nullptr;
+    return true;
+  }
+  (void)wait.release();  // it ends itself
+  return false;
+}
+
+bool HostEngine::unwatch(PendingNode& node) {
+  auto* const wait = static_cast<Wait*>(node.engine_data);
+  if (wait == nullptr || !watch_->remove(*wait)) return false;
+  node.engine_data = nullptr;
+  delete wait;
+  return true;
+}
+
+std::optional<Error> HostEngine::objection(const Condition& condition) {
+  const Signal signal = condition.signal;
+  if (signal.segment == 0 &&
+      team_.holding(host::Allocation::Kind::cells, signal.cell, 1) != nullptr)
+    return std::nullopt;
+  return Error{ErrorCode::invalid_argument,
+               fmt::format("cell {} of segment {} belongs to no rows or signals of this team "
+                           "(freed, out of bounds, or another team's)",
+                           signal.cell, signal.segment),
+               team_.rank()};
+}
+
+// ---- the program's threads ----------------------------------------------------------------------
+
+Result<void> HostEngine::block(const Node* node) {
+  std::unique_lock lock(block_lock_);
+  ++blocked_;
+  unblocked_.wait(lock, [&] { return node != nullptr ? node->settled() : book_->is_idle(); });
+  --blocked_;
+  return {};
+}
+
+void HostEngine::wake() {
+  const std::lock_guard lock(block_lock_);
+  if (blocked_ != 0) unblocked_.notify_all();
+}
+
+Result<void> HostEngine::begin() {
+  if (control_->closed()) return *control_->refusal();
+  if (control_->begin_lanes()) return {};
+  return Error{ErrorCode::invalid_argument,
+               "submit: lanes of this team are running, by lane or lanes or for another graph; "
+               "they are run by one at a time",
+               team_.rank()};
+}
+
+void HostEngine::end() {
+  control_->end_lanes();
+}
+
+}  // namespace muster::task
+
+namespace muster {
+
+std::unique_ptr<task::EngineOf<host::Fabric>> make_engine(Team& team,
+                                                          const task::Options& options) {
+  const auto cores = std::max(1U, std::thread::hardware_concurrency() / team.size());
+  const std::uint32_t workers =
+      options.workers == 0 ? std::min(cores, team.max_lanes()) : options.workers;
+  if (workers > team.max_lanes()) {
+    throw Failure(Error{
+        ErrorCode::invalid_argument,
+        fmt::format("Graph: workers is {}; it must be from 1 to {} (the option `lanes` of run), or "
+                    "0 for as many as there are cores",
+                    workers, team.max_lanes()),
+        team.rank()});
+  }
+  return std::make_unique<task::HostEngine>(team.control_, workers);
+}
+
+}  // namespace muster
