@@ -1,7 +1,11 @@
 // Tasks that give their worker back in the middle: C++20 coroutines. Included by muster/task.hpp.
 #pragma once
 
-#include <chrono>
+// First: without C++20 it says so, and <coroutine> says something else.
+// clang-format off
+#include "muster/types.hpp"
+// clang-format on
+
 #include <coroutine>
 #include <cstdint>
 #include <exception>
@@ -12,7 +16,6 @@
 #include "muster/result.hpp"
 #include "muster/task/node.hpp"
 #include "muster/task/waiter.hpp"
-#include "muster/types.hpp"
 
 namespace muster::task {
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "muster/types.hpp"
+
 namespace muster::task {
 
 // A task of one graph, for as long as the graph lives. The only kind of dependency.
