@@ -39,6 +39,7 @@ set(pc_word_Boost::context -lboost_context)
 set(pc_word_CUDA::cudart_static -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt -pthread)
 set(pc_module_fmt::fmt fmt)
 set(pc_module_TBB::tbb tbb)
+set(pc_module_OpenSSL::Crypto libcrypto)
 
 # Sets packages (arguments of find_dependency), components, words and modules for one target.
 function(muster_needs target packages components words modules)

@@ -29,6 +29,7 @@ LAYERS = [
     (r"src/fabric/(host|gpu|ucx)/.*", r"source-\1"),
     (r"src/base/.*", "base"),
     (r"src/launch/.*", "launch"),
+    (r"src/net/.*", "net"),
     (r"src/team/.*", "team"),
     (r"src/task/.*", "source-task"),
     (r"src/check/.*", "check-source"),
@@ -61,9 +62,11 @@ ALLOWED = {
     "task": CONCEPT,
     "base": CONCEPT + ["task"],
     "launch": ["types", "result", "base"],
+    # How ranks of several hosts find each other; it carries no protocol.
+    "net": ["types", "result", "base", "launch"],
     "source-host": CONCEPT + ["fabric-host", "base"],
     "source-gpu": CONCEPT + ["fabric-gpu", "base"],
-    "source-ucx": CONCEPT + ["fabric-ucx", "base"],
+    "source-ucx": CONCEPT + ["fabric-ucx", "base", "net"],
     "team": PROTOCOLS + ["fabric-host", "source-host", "launch", "base"],
     "source-task": CONCEPT + ["task", "fabric-host", "source-host", "team", "base"],
     # The shipped protocols are among what the checker checks.
@@ -71,7 +74,7 @@ ALLOWED = {
     # Of the checker's engine its clocks and sets, which are headers alone.
     "litmus": ["types", "result", "check-source"],
     "bench": PROTOCOLS + HOST + GPU + MODEL,
-    "cli": PROTOCOLS + HOST + GPU + MODEL + ["check-source", "litmus", "bench"],
+    "cli": PROTOCOLS + HOST + GPU + MODEL + ["check-source", "litmus", "bench", "net"],
     # Programs are written as a user would write them: with public headers alone, bar benchmarks.
     "program": PROTOCOLS + HOST + GPU + MODEL + ["bench"],
 }
