@@ -27,11 +27,10 @@ constexpr const char* what_is_not_explored =
     "Not explored: load buffering and speculation (contract 5 excludes them), behaviour after a "
     "reported error,\nother ranks, inputs and calls than those run, mixed-size accesses, wrap of "
     "the "
-    "32-bit counters, expiry unless\nasked for, how many equal answers a poll gets while others "
-    "can go on, loops that never call the fabric (the\nchecker hangs with them; Ctrl-C twice ends "
-    "it), schedulers that never run a runnable thread. Variables outside\nthe fabric: where ranks, "
-    "lanes and threads do something else when they run in the opposite order, there is no\n"
-    "verdict. docs/checking.md says more.\n"
+    "32-bit counters, expiry unless\nasked for, loops that never call the fabric (the checker "
+    "hangs with them; Ctrl-C twice ends it),\nschedulers that never run a runnable thread. "
+    "Variables outside the fabric: where ranks, lanes and threads do\nsomething else when they run "
+    "in the opposite order, there is no verdict. docs/checking.md says more.\n"
     "Exit status: 0 certified or complete, 1 refuted, 2 usage, 3 bounded (no verdict), 4 the "
     "output could not be written,\nor the checker itself failed.";
 

@@ -85,6 +85,9 @@ Ending Execution::run(Scheduler& strategy) {
       body_(team);
     });
   const Ending ending = loop(strategy);
+  for (Thread& thread : threads_)
+    if (thread.state == ThreadState::absent || thread.state == ThreadState::done)
+      polls_.ended(thread);
   if (ending == Ending::done) judge_end();
   unwind();
   strategy_ = nullptr;

@@ -99,6 +99,7 @@ class Execution {
   [[nodiscard]] const Findings& findings() const { return findings_; }
   [[nodiscard]] const Trace& trace() const { return trace_; }
   [[nodiscard]] const Polls& polls() const { return polls_; }
+  [[nodiscard]] Polls& polls() { return polls_; }
   [[nodiscard]] const Record& recorded() const { return record_; }
   [[nodiscard]] const std::vector<Cost>& costs() const { return costs_; }
   [[nodiscard]] std::vector<Site> sites() const { return sites_.sites(); }

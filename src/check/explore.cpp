@@ -153,6 +153,7 @@ class Explorer {
       report_.outcomes.clear();
       run_.sensitivity().settle();
       run_.groups().settle();
+      run_.polls().settle();
       if (pass()) return;  // else something has turned out that changes the search: again
     }
   }
@@ -178,7 +179,8 @@ class Explorer {
       }
       if (!clean) {
         ++report_.executions;
-        report_.replay = fmt::format("{}{}", run_.is_exact_sc() ? "x" : "", search.path());
+        report_.replay = fmt::format("{}{}{}", run_.is_exact_sc() ? "x" : "",
+                                     run_.polls().known_counted(), search.path());
         return true;
       }
       if (halted_ || ending == Ending::lost) {
@@ -193,9 +195,10 @@ class Explorer {
         run_.groups().merge_all();
         return false;
       }
-      if (run_.sensitivity().changed() || run_.groups().changed()) return false;
-      count(ending);
-      if (ending == Ending::done && !run_.polls().spun() && !run_.aborted() &&
+      if (run_.sensitivity().changed() || run_.groups().changed() || run_.polls().learned())
+        return false;
+      // One that sc does not have may fail in the other order, where it is noticed at another step.
+      if (count(ending) && !run_.unexplained() && !run_.polls().spun() && !run_.aborted() &&
           run_.recorded().is_kept() && is_undetermined()) {
         bounded(stopped());
         return true;
@@ -209,7 +212,8 @@ class Explorer {
     return true;
   }
 
-  void count(Ending ending) {
+  // True where it is an execution of the profile from its beginning to its end.
+  bool count(Ending ending) {
     const bool whole =
         ending == Ending::done && (!run_.is_exact_sc() || run_.explained_by_one_order());
     if (whole) {
@@ -220,6 +224,7 @@ class Explorer {
     }
     const std::uint64_t all = report_.executions + report_.dropped;
     if (options_.progress && all % 256 == 0) options_.progress(all);
+    return whole;
   }
 
   void randomly(bool pct, std::uint64_t first, std::uint64_t last) {
@@ -258,9 +263,10 @@ class Explorer {
     }
     if (options_.profile == Profile::sc && path.starts_with("x")) run_.search_sc_exactly();
     Search search(false);
-    search.follow(choices(path));
+    const std::string choices = known_and_choices(path);
+    search.follow(choices);
     run_.keep_sites(true);
-    learn_sensitivity();
+    learn_sensitivity(choices);
     Ending ending{};
     if (once(search, path, ending)) {
       count(ending);
@@ -273,16 +279,20 @@ class Explorer {
     report_.sites = run_.sites();
   }
 
-  static std::string choices(const std::string& path) {
-    return path.starts_with("x") ? path.substr(1) : path;
+  // What the search knew of polls, which is taken over, and then its choices.
+  std::string known_and_choices(const std::string& path) {
+    std::string_view rest(path);
+    if (rest.starts_with('x')) rest.remove_prefix(1);
+    (void)run_.polls().know_counted(rest);
+    return std::string(rest);
   }
 
   // The choices of a path are numbered as the search numbered them: with what it knew by then.
-  void learn_sensitivity() {
+  void learn_sensitivity(const std::string& choices) {
     for (;;) {
       run_.sensitivity().settle();
       Search search(false);
-      search.follow(choices(options_.replay));
+      search.follow(choices);
       const bool traced = options_.trace;
       run_.keep_trace(false);
       run_.run(search);

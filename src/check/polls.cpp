@@ -1,7 +1,13 @@
 #include "check/polls.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+
+#include "check/mutant.hpp"
 
 namespace muster::check::engine {
 
@@ -41,7 +47,48 @@ std::uint64_t key_of(const PendingRead& read) {
   return key | 1U;
 }
 
+std::uint32_t shortened(std::uint64_t key) {
+  return static_cast<std::uint32_t>(key >> 32U);
+}
+
 }  // namespace
+
+bool Polls::counts(std::uint64_t key) const {
+  return counted_.contains(shortened(key));
+}
+
+void Polls::settle() {
+  counted_.merge(new_);
+  new_.clear();
+}
+
+std::string Polls::known_counted() const {
+  if (counted_.empty()) return "";
+  return fmt::format("n{:x}:", fmt::join(counted_, ","));
+}
+
+bool Polls::know_counted(std::string_view& path) {
+  if (!path.starts_with('n')) return true;
+  const std::size_t end = path.find(':');
+  if (end == std::string_view::npos) return false;
+  const char* at = path.data();
+  while (at < path.data() + end) {
+    std::uint32_t key = 0;
+    const auto [after, error] = std::from_chars(at + 1, path.data() + end, key, 16);
+    if (error != std::errc{} || (*after != ',' && *after != ':')) return false;
+    counted_.insert(key);
+    at = after;
+  }
+  path.remove_prefix(end + 1);
+  return true;
+}
+
+// It does something else, having seen nothing new.
+void Polls::leaves(const Thread& self) {
+  for (const Poll& poll : self.polls)
+    if (poll.spins > 0 && !counts(poll.key) && !mutant("counted-polls"))
+      new_.insert(shortened(poll.key));
+}
 
 void Polls::reset() {
   seen_ = spun_ = given_up_ = false;
@@ -51,6 +98,7 @@ void Polls::reset() {
 
 void Polls::changed(Thread& self) {
   ++changes_;
+  leaves(self);
   self.polls.clear();
   self.repeats = 0;
 }
@@ -71,7 +119,7 @@ bool Polls::recall(Thread& self) {
     if (poll.spins > 0) {
       if (--poll.spins > 0) return true;
       given_up_ = true;
-    } else if (!poll.spun) {
+    } else if (counts(poll.key) ? poll.alone++ < spins_at_once : !poll.spun) {
       poll.spun = read.may_spin = true;
     }
     break;
@@ -84,8 +132,14 @@ void Polls::remember(Thread& self, std::uint32_t which, const Bits& set) {
   if (read.poll == 0) return changed(self);
   const auto known = std::find_if(self.polls.begin(), self.polls.end(),
                                   [&](const Poll& poll) { return poll.key == read.poll; });
-  if (known != self.polls.end() || self.polls.size() == most_polls) changed(self);
-  self.polls.push_back({read.poll, set, read.status, which, read.value, false, 0});
+  if (known != self.polls.end()) {
+    for (Poll& poll : self.polls) poll.spins = 0;  // it sees something new
+    changed(self);
+  } else {
+    leaves(self);
+    if (self.polls.size() == most_polls) changed(self);
+  }
+  self.polls.push_back({read.poll, set, read.status, which, read.value, false, 0, 0});
 }
 
 bool Polls::is_stale(Thread& self, std::uint64_t what, Where where) {
@@ -110,7 +164,7 @@ bool Polls::is_stale(Thread& self, std::uint64_t what, Where where) {
 
 void Polls::spin(Thread& self) {
   for (Poll& poll : self.polls)
-    if (poll.key == self.read.poll) poll.spins = spins_at_once;
+    if (poll.key == self.read.poll && !counts(poll.key)) poll.spins = spins_at_once;
 }
 
 bool Polls::begin_round(bool put_off) {

@@ -3,12 +3,18 @@
 //
 // A poll that would see what it saw the last time, by a thread that has done and learned nothing
 // since, is a wait that is put off until it would see more. Twice it is not: where it has not been
-// tried yet, it is answered so a limited number of times at a stretch, for code that gives up after
-// a few; and where nothing else can go on, for as long as it takes to say that it has no end.
+// tried yet, it is answered so a limited number of times at a stretch; and where nothing else can
+// go on, for as long as it takes to say that it has no end.
+//
+// A loop that goes on to something else at such a stretch counts its polls: there one equal answer
+// does not stand for several. Its poll is known from then on, and each further answer to it is a
+// choice of its own, in a search that begins anew.
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "check/cells.hpp"
@@ -30,6 +36,8 @@ class Polls {
   bool recall(Thread& self);
   // The read has been answered, from that one of its looks and with that set.
   void remember(Thread& self, std::uint32_t which, const Bits& set);
+  // The execution has ended, the thread with it: a poll that it made at a stretch is counted.
+  void ended(Thread& self) { leaves(self); }
   // A look at memory: true where it was made often and nothing has changed, so that the thread
   // makes way for others.
   bool is_stale(Thread& self, std::uint64_t what, Where where);
@@ -44,6 +52,15 @@ class Polls {
   void end_rounds() { rounds_ = 0; }  // something else goes on
   void has_no_end(std::string who) { endless_ = std::move(who); }
 
+  // Which polls are counted is known over all executions, and only grows. As with Sensitivity, what
+  // has become known counts from settle() on.
+  void settle();
+  [[nodiscard]] bool learned() const { return !new_.empty(); }
+  // For a replay, which must know what the search knew: "" or "n12ab,34cd:".
+  [[nodiscard]] std::string known_counted() const;
+  // Takes that beginning off a path; false where it is none.
+  bool know_counted(std::string_view& path);
+
   // A poll for which nothing has come that it could see.
   [[nodiscard]] static bool sees_nothing_new(const Thread& thread, const Cells& cells);
   // What the thread has looked at last brought nothing new.
@@ -56,6 +73,11 @@ class Polls {
   [[nodiscard]] const std::string& endless() const { return endless_; }
 
  private:
+  void leaves(const Thread& self);
+  [[nodiscard]] bool counts(std::uint64_t key) const;
+
+  std::set<std::uint32_t> counted_;  // keys, short
+  std::set<std::uint32_t> new_;
   bool seen_ = false;
   bool spun_ = false;
   bool given_up_ = false;

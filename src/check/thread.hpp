@@ -76,6 +76,7 @@ struct Poll {
   std::uint32_t value = 0;
   bool spun = false;        // answered so once, where it was not to be put off
   std::uint32_t spins = 0;  // so many more times it is
+  std::uint32_t alone = 0;  // counted: so many times that was a choice
 };
 
 // A look at a window or counter, and how often it was made while nothing changed.

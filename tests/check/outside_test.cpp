@@ -233,6 +233,30 @@ TEST(NoEnd, APollThatGivesUpIsExploredBothWays) {
   EXPECT_EQ(report.outcomes.size(), 2U);
 }
 
+// Code that counts its polls may see what comes after any number of them, each a way of its own.
+TEST(NoEnd, EachPollThatIsCountedIsTriedByItself) {
+  const auto body = [](model::Team& team) {
+    const Signals cells = *team.signals(1);
+    (void)team.lane([&](auto& fabric) {
+      if (fabric.rank() == Rank{0}) return fabric.notify(cells[0], Rank{1}, 1, NotifyOp::set);
+      std::uint64_t polled = 0;
+      while (polled < 4 && fabric.test(cells[0], Compare::ge, 1) != WaitStatus::ok) ++polled;
+      fabric.outcome(polled);
+      expect(fabric, team.calls() == 1 || polled != 3, "never after three");
+    });
+  };
+  const Report report = explore(options_for(2), body);
+  EXPECT_VERDICT(report, complete);
+  EXPECT_EQ(report.outcomes.size(), 5U);
+
+  // What the search has learnt of its polls is part of the replay.
+  Options options = options_for(2, Profile::direct, 2);
+  const Report refuted = explore(options, body);
+  EXPECT_FINDS(refuted, expect);
+  options.replay = refuted.replay;
+  EXPECT_FINDS(explore(options, body), expect);
+}
+
 // Threads of a lane that poll together, as a spinning wait with a converge does.
 TEST(NoEnd, ALaneMayPollTogether) {
   for (const bool ends : {false, true}) {

@@ -33,37 +33,15 @@ std::string list(const std::vector<std::uint64_t>& values) {
   return fmt::format("{}", fmt::join(values, " "));
 }
 
-// `polls`: the checker has left out some ways in which a poll sees several times what it saw.
 std::optional<std::string> different_outcomes(const std::set<Outcome>& reference,
-                                              const std::set<Outcome>& checker, bool polls) {
+                                              const std::set<Outcome>& checker) {
   for (const Outcome& outcome : reference) {
-    if (!polls && !checker.contains(outcome))
-      return "the checker lacks the outcome " + list(outcome);
+    if (!checker.contains(outcome)) return "the checker lacks the outcome " + list(outcome);
   }
   for (const Outcome& outcome : checker) {
     if (!reference.contains(outcome)) return "the reference lacks the outcome " + list(outcome);
   }
   return std::nullopt;
-}
-
-bool has_fetches(const Program& program) {
-  return std::any_of(program.code.begin(), program.code.end(), [](const std::vector<Op>& list) {
-    return std::any_of(list.begin(), list.end(), [](const Op& op) { return fetches(op.kind); });
-  });
-}
-
-// A thread that makes the same try three times: seeing nothing new twice and then something, it has
-// a way of its own, which the checker takes for that in which it sees it the second time.
-bool tries_often(const Program& program) {
-  const auto same = [](const Op& a, const Op& b) {
-    return a.kind == b.kind && a.cell == b.cell && a.peer == b.peer && a.value == b.value &&
-           a.expected == b.expected && a.compare == b.compare;
-  };
-  return std::any_of(program.code.begin(), program.code.end(), [&](const std::vector<Op>& list) {
-    return std::any_of(list.begin(), list.end(), [&](const Op& op) {
-      return std::count_if(list.begin(), list.end(), [&](const Op& o) { return same(o, op); }) > 2;
-    });
-  });
 }
 
 }  // namespace
@@ -82,17 +60,15 @@ check::Report examine(const Program& program, bool certificate) {
   });
 }
 
-std::optional<std::string> difference(const Verdict& reference, const check::Report& report,
-                                      bool polls) {
+std::optional<std::string> difference(const Verdict& reference, const check::Report& report) {
   // These programs have no variables outside the fabric.
   if (report.bound.starts_with("not determined")) return report.bound;
   if (report.verdict == check::Verdict::bounded) return std::nullopt;
   if (report.verdict != check::Verdict::refuted) {
-    if (!reference.correct() && !polls)
+    if (!reference.correct())
       return fmt::format("{}, but the reference finds {}", check::name_of(report.verdict),
                          list(reference.wrong));
-    if (!reference.correct()) return std::nullopt;
-    return different_outcomes(reference.outcomes, report.outcomes, polls);
+    return different_outcomes(reference.outcomes, report.outcomes);
   }
   const check::Finding& first = report.findings.front();
   // They are told in the order of their weight; the reference stops at the first in time.
@@ -117,9 +93,7 @@ Comparison compare(const Program& program) {
       result.certified = report.verdict == check::Verdict::certified;
       result.searched = !result.certified;
     }
-    const bool polls = report.polls && has_fetches(program) && tries_often(program);
-    result.polls = result.polls || polls;
-    const auto found = difference(reference, report, polls);
+    const auto found = difference(reference, report);
     if (!found) continue;
     result.difference =
         fmt::format("{}: {}", certificate ? "with certificates" : "search only", *found);

@@ -12,11 +12,9 @@ namespace muster::fuzz {
 
 [[nodiscard]] check::Report examine(const Program& program, bool certificate);
 
-// What is different, in words, or nothing. A bounded report differs from nothing. `polls`: the
-// report may lack what only shows where a poll sees several times what it saw before.
+// What is different, in words, or nothing. A bounded report differs from nothing.
 [[nodiscard]] std::optional<std::string> difference(const Verdict& reference,
-                                                    const check::Report& report,
-                                                    bool polls = false);
+                                                    const check::Report& report);
 
 struct Comparison {
   bool compared = false;  // false: too large for the reference
@@ -24,7 +22,6 @@ struct Comparison {
   bool certified = false;
   bool searched = false;  // the answer with certificates came from the search
   bool bounded = false;
-  bool polls = false;  // compared as far as the checker goes with polls
   std::optional<std::string> difference;
 };
 

@@ -53,6 +53,35 @@ TEST(Rules, ANegativeAddInFlight) {
                    {Wrong::deadlock});
 }
 
+// The first execution shows the test more than it had to see, and its second add comes after that.
+// Where it sees less, both its adds and one other let the wait pass without what was stored.
+TEST(Rules, WhatALookSawIsNotLearntInEveryExecution) {
+  const Op test{
+      .kind = Kind::test, .cell = 0, .value = 1, .compare = Compare::ge, .order = Order::relaxed};
+  Program program = ranks(Profile::sc, {{add(0, 1, 2)},
+                                        {send(1, 0), add(0, 1, 2)},
+                                        {wait(0, Compare::ge, 4), load(0)},
+                                        {add(0, 1, 1), test, add(0, 1, 1)}});
+  program.ranks = program.lanes = 2;
+  for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc}) {
+    program.profile = profile;
+    expect_agreement(program, {Wrong::race});
+  }
+}
+
+// The same look three times may see what comes between any two of them.
+TEST(Rules, EqualLooksAreEachTried) {
+  const Op look{.kind = Kind::read, .cell = 0, .order = Order::acquire};
+  const Op fetch{.kind = Kind::fetch_add, .cell = 0, .peer = 0, .value = 0};
+  for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc}) {
+    for (const Op& same : {look, fetch}) {
+      expect_agreement(ranks(profile, {{same, same, same}, {add(0, 0, 3)}}), {});
+      expect_agreement(ranks(profile, {{same, same, same, same}, {add(0, 0, 3), add(0, 0, 4)}}),
+                       {});
+    }
+  }
+}
+
 // Either add alone satisfies the wait, and carries its own data alone. Which the first execution
 // takes is the engine's business: hence both.
 TEST(Rules, TwoSetsThatSatisfy) {
