@@ -59,6 +59,7 @@ Options options_for(const Command& command, const Entry& entry) {
   options.calls = command.calls.value_or(entry.protocol.calls);
   options.lanes = command.lanes.value_or(entry.protocol.lanes);
   options.threads = command.threads.value_or(entry.protocol.threads);
+  options.tasks = entry.protocol.tasks;
   options.expire = command.expire.value_or(entry.protocol.expire);
   options.executions = command.executions;
   options.certificate = !command.search;

@@ -146,6 +146,8 @@ std::optional<std::string> why_not_determinate(Execution& run) {
   if (run.expired() > 0) return "a wait has expired";
   if (run.aborted()) return "the team was aborted";
   if (run.polls().spun()) return "there are polls that see nothing new";
+  if (run.tasks().may_lack_workers() && !mutant("D-workers"))
+    return "there are more tasks than workers, and some wait";
   if (mutant("D-unjudged")) return std::nullopt;
   for (const Taken& taken : run.taken()) {
     const Cell& cell = run.cell(taken.cell);

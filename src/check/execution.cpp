@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "check/sites.hpp"
 
@@ -48,6 +50,7 @@ void Execution::reset() {
   launches_.reset(options_.ranks);
   entries_.clear();
   polls_.reset();
+  tasks_.reset();
   steps_.reset();
   findings_.clear();
   history_.clear();
@@ -106,6 +109,7 @@ Ending Execution::loop(Scheduler& strategy) {
     for (std::uint32_t rank = 0; rank < options_.ranks; ++rank)
       all_done = all_done && threads_.setup(rank).state == ThreadState::done;
     if (all_done) return Ending::done;
+    if (tasks_.start_some()) continue;
     const Decision decision = strategy.pick(*this);
     if (decision.action != Decision::Action::none) {
       if (decision.action == Decision::Action::leave) return Ending::lost;
@@ -174,6 +178,7 @@ void Execution::unwind() {
 
 void Execution::step(Thread& self, const char* operation, Where where) {
   self.where = where;
+  if (std::strstr(operation, "counter") == nullptr) check_sealed(self, where);
   did(self, operation, where);
   count_step(self, operation);
 }

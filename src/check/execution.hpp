@@ -30,6 +30,7 @@
 #include "check/sensitivity.hpp"
 #include "check/site_changes.hpp"
 #include "check/step_count.hpp"
+#include "check/tasks.hpp"
 #include "check/thread.hpp"
 #include "check/threads.hpp"
 #include "check/trace.hpp"
@@ -172,6 +173,8 @@ class Execution {
   bool check_rank(Thread& self, Rank rank, Where where);
   bool contract(Thread& self, bool holds, std::string_view what, Where where);
   void step(Thread& self, const char* operation, Where where);
+  // A waiter that has registered may not use its fabric any more.
+  void check_sealed(Thread& self, Where where);
   void note(const Thread& self, Where where, std::string what);  // only while tracing
   [[nodiscard]] bool tracing() const { return trace_.is_kept(); }
 
@@ -190,6 +193,23 @@ class Execution {
   Result<void> launch(Thread& self, std::uint32_t count,
                       const std::function<Result<void>(model::Fabric&)>& body, Where where);
   void abort(Thread& self, std::string_view reason, Where where);
+
+  // ---- tasks of graphs: task_engine.cpp
+  struct TaskSeat {
+    Lane lane;
+    std::uint32_t workers = 1;
+    std::string name;
+  };
+  [[nodiscard]] Tasks& tasks() { return tasks_; }
+  void start_task(Thread& thread, const TaskSeat& seat, const Known& known,
+                  std::function<void(Thread&)> body);
+  Known end_task(Thread& thread);  // what it leaves to those that depend on it
+  // One of `count`, of which those of `among` are to be explored.
+  std::uint32_t choose(const std::vector<std::uint32_t>& among, std::uint32_t count);
+  void suspend(Thread& self) { fibers_.block(self, ThreadState::launching); }
+  void resume(Thread& thread) { fibers_.ready(thread); }
+  [[nodiscard]] bool unwinding() const { return fibers_.unwinding(); }
+  [[nodiscard]] bool is_reversed() const { return reversed_; }
 
   static Execution* current();
   [[nodiscard]] Thread* running() { return fibers_.running(); }
@@ -315,6 +335,7 @@ class Execution {
   Launches launches_;
   BarrierEntries entries_;
   Polls polls_;
+  Tasks tasks_;
   StepCount steps_;
   std::vector<std::byte> scratch_;  // for what must not be touched
 

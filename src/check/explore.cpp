@@ -154,6 +154,7 @@ class Explorer {
       run_.sensitivity().settle();
       run_.groups().settle();
       run_.polls().settle();
+      run_.tasks().settle();
       if (pass()) return;  // else something has turned out that changes the search: again
     }
   }
@@ -195,10 +196,12 @@ class Explorer {
         run_.groups().merge_all();
         return false;
       }
-      if (run_.sensitivity().changed() || run_.groups().changed() || run_.polls().learned())
+      if (run_.sensitivity().changed() || run_.groups().changed() || run_.polls().learned() ||
+          run_.tasks().learned())
         return false;
       // One that sc does not have may fail in the other order, where it is noticed at another step.
       if (count(ending) && !run_.unexplained() && !run_.polls().spun() && !run_.aborted() &&
+          !run_.tasks().has_chosen() &&
           run_.recorded().is_kept() && is_undetermined()) {
         bounded(stopped());
         return true;

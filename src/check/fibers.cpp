@@ -87,7 +87,9 @@ void Fibers::run_ready() {
 
 void Fibers::unwind() {
   unwinding_ = true;
-  for (Thread& thread : threads_) {
+  // Set-ups last: what their lanes and tasks run belongs to them.
+  for (std::uint32_t id = threads_.size(); id-- > 0;) {
+    Thread& thread = threads_[id];
     thread.sanitizers.enter();
     thread.fiber = boost::context::fiber();
     thread.sanitizers.leave(true);

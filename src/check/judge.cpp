@@ -61,6 +61,7 @@ void Execution::found_in(const Clock& past, Thread& self, Kind kind, std::string
 std::string Execution::name_of_thread(const Thread& thread) const {
   std::string name = fmt::format("rank {}", thread.rank);
   if (thread.is_setup) return name + " (set-up)";
+  if (thread.is_task) return fmt::format("{} task \"{}\"", name, thread.task);
   if (options_.lanes > 1) name += fmt::format(" lane {}", thread.lane);
   if (options_.threads > 1) name += fmt::format(" thread {}", thread.index);
   return name;
@@ -236,12 +237,18 @@ void Execution::report_deadlock() {
                          short_place(thread.read.where), describe_read(thread));
     }
   if (first == nullptr) return;
+  const std::string starved = tasks_.starved();
+  if (!starved.empty()) all += "; " + starved;
   if (tracing()) note_blocked();
-  found(*first, Kind::deadlock, "every thread that is left is blocked: " + all,
-        missed ? "what one of these waits wants was there, and has passed: a value that comes and "
+  found(
+      *first, Kind::deadlock, "every thread that is left is blocked: " + all,
+      !starved.empty()
+          ? "a wait that blocks holds its worker: let a waiter wait, on which the task depends, or "
+            "have more workers than tasks that wait"
+      : missed ? "what one of these waits wants was there, and has passed: a value that comes and "
                  "goes may be missed"
                : "the deposits that these waits want are never made",
-        "", &past, edges_to_blocked());
+      "", &past, edges_to_blocked());
 }
 
 // The promises that hold at the end of a whole execution.

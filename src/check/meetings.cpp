@@ -108,6 +108,8 @@ Result<void> Execution::launch(Thread& self, std::uint32_t count,
                                Where where) {
   step(self, "lanes", where);
   if (!contract(self, self.is_setup, "lanes cannot be run from inside a lane", where) ||
+      !contract(self, !tasks_.busy(self.rank), "lanes are run while tasks of a graph have them",
+                where) ||
       !contract(self, count >= 1 && count <= options_.lanes,
                 fmt::format("{} lanes asked for, 1 to {} can run", count, options_.lanes), where))
     return Error{ErrorCode::invalid_argument, "this many lanes cannot run"};
@@ -158,6 +160,7 @@ std::uint32_t Execution::meet(Thread& self, const std::string& what,
   step(self, "set-up", where);
   if (fibers_.unwinding()) return 0;
   if (!self.is_setup) contract(self, false, what + " is called inside a lane", where);
+  contract(self, !tasks_.busy(self.rank), what + " is called while tasks of a graph run", where);
   const std::uint32_t number = self.setup_calls++;
   if (!setup_calls_.come(number, what, make)) {
     found(self, Kind::divergence,

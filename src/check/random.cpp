@@ -57,6 +57,11 @@ Decision Random::pick(Execution& run) {
   return {Decision::Action::take, best->id, chosen_.look, &chosen_.set};
 }
 
+std::uint32_t Random::choose(Execution& /*run*/, const std::vector<std::uint32_t>& /*among*/,
+                             std::uint32_t count) {
+  return static_cast<std::uint32_t>(below(count));
+}
+
 std::string Random::path() const {
   return fmt::format("{}{}-{}", pct_ ? "pct" : "random", seed_, index_);
 }

@@ -21,6 +21,8 @@ class Random final : public Scheduler {
   void aim(std::uint64_t index) { index_ = index; }
   void begin() override;
   Decision pick(Execution& run) override;
+  std::uint32_t choose(Execution& run, const std::vector<std::uint32_t>& among,
+                       std::uint32_t count) override;
   [[nodiscard]] std::string path() const;
 
  private:

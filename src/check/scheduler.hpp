@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "check/bits.hpp"
 
@@ -22,6 +23,11 @@ class Scheduler {
   virtual void begin() {}
   // Every thread is blocked or done, and at least one is at a read.
   virtual Decision pick(Execution& run) = 0;
+  // Which of `count` goes first: the first is as good as any, those of `among` are to be explored.
+  virtual std::uint32_t choose(Execution&, const std::vector<std::uint32_t>& among,
+                               std::uint32_t /*count*/) {
+    return among.front();
+  }
   // A deposit has been appended to the cell.
   virtual void deposited(Execution&, std::uint32_t /*cell*/) {}
 };

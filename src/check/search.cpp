@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "check/closed_sets.hpp"
@@ -129,6 +130,23 @@ Decision Search::pick(Execution& run) {
   return {};
 }
 
+// A node each time, also where there is one way: the paths of replays are numbered by them.
+std::uint32_t Search::choose(Execution& run, const std::vector<std::uint32_t>& among,
+                             std::uint32_t count) {
+  run_ = &run;
+  ++visits_;
+  if (depth_ == stack_.size()) {
+    Node node;
+    node.visit = visits_;
+    node.starts = among;
+    node.always_later = true;  // no deposit is of use to it
+    node.at = depth_ < forced_.size() ? forced_[depth_] : among.front();
+    stack_.push_back(std::move(node));
+  }
+  const Node& node = stack_[depth_++];
+  return node.at < count ? node.at : among.front();
+}
+
 // The way up to here has been gone before: is it another read now than it was then?
 bool Search::leads_elsewhere(Execution& run, const Thread& thread, const Node& node) {
   if (thread.id != node.thread || thread.epoch() != node.epoch) return true;
@@ -190,6 +208,12 @@ bool Search::others_deviate(const Node& node) const {
 
 // The node's next position: the sets, then later, then expire.
 bool Search::step(Node& node) {
+  if (!node.starts.empty()) {
+    const auto next = std::upper_bound(node.starts.begin(), node.starts.end(), node.at);
+    if (next == node.starts.end()) return false;
+    node.at = *next;
+    return true;
+  }
   if (others_deviate(node)) return false;
   const auto sets = static_cast<std::uint32_t>(node.choices.size());
   if (++node.at < sets) return true;

@@ -20,6 +20,7 @@ struct Node {
   std::uint32_t thread = 0;
   std::uint32_t epoch = 0;
   std::vector<Choice> choices;
+  std::vector<std::uint32_t> starts;  // no read: which of these tasks starts, `at` is one of them
   bool may_expire = false;
   bool always_later = false;  // value-sensitive: putting it off is always tried
   bool later_useful = false;  // monotone: below, a deposit came that gives a new minimal set
@@ -40,6 +41,8 @@ class Search final : public Scheduler {
     visits_ = 0;
   }
   Decision pick(Execution& run) override;
+  std::uint32_t choose(Execution& run, const std::vector<std::uint32_t>& among,
+                       std::uint32_t count) override;
   void deposited(Execution& run, std::uint32_t cell) override;
 
   // To the next way; false when there is none.

@@ -193,6 +193,7 @@ WaitStatus Execution::read_signal(Thread& self, ReadKind kind, const Condition* 
     if (kind == ReadKind::take) order = acquire_part(order);
   }
   if (kind == ReadKind::wait && sites_.has("wait", where, Change::drop)) return WaitStatus::ok;
+  if (self.is_task && !self.deferred) tasks_.waits(self.id);
   PendingRead& read = self.read;
   read.kind = kind;
   read.order = order;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <source_location>
+#include <string>
 #include <vector>
 
 #include "check/cell.hpp"
@@ -93,6 +94,10 @@ struct Thread {
   std::uint32_t lane = 0;
   std::uint32_t index = 0;  // in its lane
   bool is_setup = false;
+  bool is_task = false;
+  std::string task;       // its name
+  bool deferred = false;  // what it waits for it does not hold a worker for
+  std::string sealed;     // why it must not use its fabric any more
 
   // What it does now it does together with these: the threads of its lane, or of a part of it.
   LaneThreads together;
@@ -165,6 +170,9 @@ struct Thread {
     glances.fill({});
     repeats = 0;
     status = WaitStatus::ok;
+    task.clear();
+    sealed.clear();
+    deferred = false;
   }
   // Whatever is worse than `expired` stays.
   WaitStatus settle(WaitStatus seen) {

@@ -12,14 +12,16 @@
 
 namespace muster::check::engine {
 
-// For each rank its set-up, then the threads of its lanes, lane by lane; each thread's number is
-// its place in this order. There are as many as the configuration allows, whether or not they run.
+// For each rank its set-up, then the threads of its lanes, lane by lane, then those of tasks; each
+// thread's number is its place in this order. There are as many as the configuration allows,
+// whether or not they run.
 class Threads {
  public:
   explicit Threads(const Options& options)
       : ranks_(options.ranks),
         per_lane_(options.threads),
-        per_rank_(1 + options.lanes * options.threads),
+        first_task_(1 + options.lanes * options.threads),
+        per_rank_(first_task_ + options.tasks),
         all_(std::size_t{ranks_} * per_rank_) {}
 
   // Before an execution.
@@ -32,8 +34,10 @@ class Threads {
       thread.id = id;
       thread.rank = id / per_rank_;
       thread.is_setup = within == 0;
-      thread.lane = within == 0 ? 0 : (within - 1) / per_lane_;
-      thread.index = within == 0 ? 0 : (within - 1) % per_lane_;
+      thread.is_task = within >= first_task_;  // its lane is its worker's
+      const bool in_lane = within != 0 && !thread.is_task;
+      thread.lane = in_lane ? (within - 1) / per_lane_ : 0;
+      thread.index = in_lane ? (within - 1) % per_lane_ : 0;
       thread.together = of_lane(thread);
       thread.scope = Scope::system;
       for (Clock* clock : {&thread.hb, &thread.cause, &thread.ended}) clock->raise({id, 1});
@@ -54,7 +58,12 @@ class Threads {
   }
   // Those of the thread's lane.
   [[nodiscard]] LaneThreads of_lane(const Thread& thread) const {
-    return {thread.id - thread.index, per_lane_};
+    return {thread.id - thread.index, thread.is_task ? 1 : per_lane_};
+  }
+  // The thread for that block of a task; null where there is no room for it.
+  [[nodiscard]] Thread* task(std::uint32_t rank, std::uint32_t number) {
+    if (number >= per_rank_ - first_task_) return nullptr;
+    return &all_[std::size_t{rank} * per_rank_ + first_task_ + number];
   }
   // Of its rank where it acts for its lane, else of the part: whose transfers a release carries.
   [[nodiscard]] LaneThreads carrying_for(const Thread& thread) const {
@@ -72,6 +81,7 @@ class Threads {
  private:
   std::uint32_t ranks_;
   std::uint32_t per_lane_;
+  std::uint32_t first_task_;
   std::uint32_t per_rank_;
   std::vector<Thread> all_;
 };

@@ -44,6 +44,7 @@ void Execution::access(Thread& self, std::uint32_t rank, Span span, Access acces
 
 void* Execution::touch(Thread& self, Rank rank, Span span, Access how, Where where) {
   self.where = where;
+  check_sealed(self, where);
   did(self, how == Access::read ? "read" : "write", where);
   count_step(self, "access");
   if (how == Access::read)

@@ -20,6 +20,7 @@ Options options_of(const Entry& entry, std::uint32_t ranks, Profile profile) {
   options.calls = entry.protocol.calls;
   options.lanes = entry.protocol.lanes;
   options.threads = entry.protocol.threads;
+  options.tasks = entry.protocol.tasks;
   options.expire = entry.protocol.expire;
   options.profile = profile;
   return options;

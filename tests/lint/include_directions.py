@@ -69,8 +69,8 @@ ALLOWED = {
     "source-ucx": CONCEPT + ["fabric-ucx", "base", "net"],
     "team": PROTOCOLS + ["fabric-host", "source-host", "launch", "base"],
     "source-task": CONCEPT + ["task", "fabric-host", "source-host", "team", "base"],
-    # The shipped protocols are among what the checker checks.
-    "check-source": PROTOCOLS + MODEL + ["base"],
+    # The shipped protocols are among what the checker checks; graphs of tasks run on it too.
+    "check-source": PROTOCOLS + MODEL + ["base", "task"],
     # Of the checker's engine its clocks and sets, which are headers alone.
     "litmus": ["types", "result", "check-source"],
     "bench": PROTOCOLS + HOST + GPU + MODEL,

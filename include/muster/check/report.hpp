@@ -66,6 +66,7 @@ struct Options {
   std::uint32_t calls = 2;  // for the body to use; the engine only prints it
   std::uint32_t lanes = 1;
   std::uint32_t threads = 1;  // per lane
+  std::uint32_t tasks = 0;    // room for so many blocks of tasks of graphs on each rank
   Profile profile = Profile::direct;
 
   Strategy strategy = Strategy::search;

@@ -34,6 +34,8 @@ class Engine {
   // The last: no task is left, and when this returns no thread is in a call of the book.
   virtual void detach() = 0;
 
+  // A task has come, and nobody knows of it yet.
+  virtual void submitted(Node& node) { (void)node; }
   // Calls node.run(fabric, block) for each block, soon, each on a lane that nothing else has for
   // so long, and book.finished behind each. Called again for a coroutine that goes on.
   virtual void start(Node& node) = 0;
@@ -48,6 +50,8 @@ class Engine {
   // Blocks the calling thread, which runs no task of this graph, until the node has settled, or,
   // for null, until book.is_idle(). An error where it cannot.
   virtual Result<void> block(const Node* node) = 0;
+  // The calling thread knows that the node, or, for null, every node has settled.
+  virtual void joined(const Node* node) { (void)node; }
   // For those that block: a node that is awaited has settled, or the book is idle.
   virtual void wake() = 0;
 
@@ -63,6 +67,8 @@ class Engine {
   [[nodiscard]] virtual std::optional<Error> objection(const Condition& condition) = 0;
   // The body that has this fabric must not use it any more.
   virtual void seal(void* fabric, const Node& node) = 0;
+  // Is everything being ended where it stands? What a body throws then goes on its way.
+  [[nodiscard]] virtual bool is_given_up() const { return false; }
   // Does the calling thread run a task of this graph? Then it must not block.
   [[nodiscard]] virtual const Node* running() const = 0;
 };

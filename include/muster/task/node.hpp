@@ -21,6 +21,7 @@
 namespace muster::task {
 
 class Node;
+class Engine;
 
 // Why a task has not ended well.
 struct Trouble {
@@ -99,6 +100,9 @@ class Node {
   // One of those that it waits for has ended. True: it was the last.
   [[nodiscard]] bool unblock();
 
+  friend Outcome outcome_of_exception(const Node& node);
+
+  const Engine* engine_ = nullptr;
   std::string name_;
   TaskId id_{};
   Kind kind_;

@@ -109,6 +109,8 @@ TaskId Book::submit(std::unique_ptr<Node> made, const Deps& deps) {
   if (made->blocks_ < 1 || deps.size() != 0) refuse(*made, deps);
   grow_by_one();
   Node& node = *made.release();
+  node.engine_ = engine_.get();
+  engine_->submitted(node);
   enter(node);
   const TaskId id = node.id_;
   NodeList ready;
@@ -155,6 +157,7 @@ Result<void> Book::wait(TaskId id) {
     node.awaited_.store(true, std::memory_order_seq_cst);
     if (const Result<void> blocked = engine_->block(&node); !blocked) return blocked;
   }
+  engine_->joined(&node);
   const Trouble* const trouble = node.trouble();
   if (trouble == nullptr) return {};
   if (trouble->thrown) std::rethrow_exception(trouble->thrown);
@@ -168,6 +171,7 @@ Result<void> Book::wait_all() {
   if (!is_idle()) {
     if (const Result<void> blocked = engine_->block(nullptr); !blocked) return blocked;
   }
+  engine_->joined(nullptr);
   const std::lock_guard guard(trouble_lock_);
   const std::optional<Trouble> trouble = std::exchange(first_trouble_, std::nullopt);
   if (!trouble) return {};

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "muster/task/book.hpp"
+
 namespace muster::task {
 
 Node::~Node() {
@@ -28,6 +30,7 @@ Outcome outcome_of(const Result<void>& result) {
 }
 
 Outcome outcome_of_exception(const Node& node) {
+  if (node.engine_ != nullptr && node.engine_->is_given_up()) throw;
   Error error{ErrorCode::aborted, {}};
   try {
     throw;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -19,6 +20,12 @@ namespace muster::check::engine {
 class Execution;
 struct Thread;
 }  // namespace muster::check::engine
+
+namespace muster::task {
+template <class F>
+class EngineOf;
+struct Options;
+}  // namespace muster::task
 
 namespace muster::model {
 
@@ -98,6 +105,10 @@ class Team {
   void expect(bool holds, std::string_view what = "expectation", Where where = Where::current());
   // Appended to what this rank records in this execution; see check::Report::outcomes.
   void outcome(std::uint64_t value);
+
+  // What runs the tasks of a task::Graph of this team (muster/task.hpp).
+  friend std::unique_ptr<task::EngineOf<Fabric>> make_engine(Team& team,
+                                                             const task::Options& options);
 
  private:
   struct Made {  // a window without its type
