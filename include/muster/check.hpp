@@ -36,8 +36,8 @@ struct Protocol {
   std::uint32_t ranks = 2;  // the configuration to run where none is asked for
   std::uint32_t calls = 2;
   std::uint32_t lanes = 1;
-  std::uint32_t threads = 1;        // per lane
-  std::uint32_t tasks = 0;  // room for so many blocks of tasks on each rank (muster/task.hpp)
+  std::uint32_t threads = 1;  // per lane
+  std::uint32_t tasks = 0;    // room for so many blocks of tasks on each rank (muster/task.hpp)
   Profile weakest = Profile::rdma;  // it claims this profile and all stronger ones
   const char* group = "";           // "broken" makes the name broken/NAME
   std::optional<Kind> fails{};      // it is wrong: this kind must be among those reported

@@ -201,8 +201,7 @@ class Explorer {
         return false;
       // One that sc does not have may fail in the other order, where it is noticed at another step.
       if (count(ending) && !run_.unexplained() && !run_.polls().spun() && !run_.aborted() &&
-          !run_.tasks().has_chosen() &&
-          run_.recorded().is_kept() && is_undetermined()) {
+          !run_.tasks().has_chosen() && run_.recorded().is_kept() && is_undetermined()) {
         bounded(stopped());
         return true;
       }
