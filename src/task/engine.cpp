@@ -77,41 +77,83 @@ void HostEngine::detach() {
   watch_->remove(team_);
   watch_->finish_calls();
   // Every task has ended; who ran the last ones is on the way back to oneTBB.
-  const auto still = [&] {
-    return passing_on_.load(std::memory_order_acquire) != 0 ||
-           std::ranges::any_of(lanes_, [](const WorkerLane& lane) { return lane.is_taken(); });
-  };
-  while (still()) std::this_thread::yield();
+  const auto is_taken = [](const WorkerLane& lane) { return lane.is_taken(); };
+  while (std::ranges::any_of(lanes_, is_taken)) std::this_thread::yield();
 }
 
 // ---- running ------------------------------------------------------------------------------------
 
 void HostEngine::start(Node& node) {
-  for (std::uint32_t block = 0; block < node.blocks(); ++block) spawn(node, block);
+  for (std::uint32_t block = 0; block < node.blocks(); ++block) spawn({&node, block});
 }
 
-void HostEngine::spawn(Node& node, std::uint32_t block) {
-  arena_.enqueue([this, &node, block] { work(node, block); });
+void HostEngine::spawn(Call call) {
+  // A thread of the watch, which has found out that this may start, is awake: a worker is not yet.
+  if (watch_->is_on_duty()) {
+    WorkerLane* const lane = take_lane();
+    if (lane != nullptr && watch_->take_on([this, lane, call] { work_on(*lane, call); })) return;
+    if (lane != nullptr) lane->give_back();
+  }
+  arena_.enqueue([this, call] { work(call); });
 }
 
-void HostEngine::work(Node& given, std::uint32_t block) {
-  // An arena for one worker has two slots, of which that has one or the other.
-  const auto slot = static_cast<std::size_t>(oneapi::tbb::this_task_arena::current_thread_index());
-  WorkerLane& lane = lanes_[slot % lanes_.size()];
-  if (!lane.take()) {
-    // The worker waits within a task, for something of oneTBB's, and that gave it this meanwhile.
-    passing_on_.fetch_add(1, std::memory_order_relaxed);
-    spawn(given, block);
-    passing_on_.fetch_sub(1, std::memory_order_release);
-    return;
+// There are as many workers as lanes, but one may be with a thread of the watch, or with a task
+// that waits within for something of oneTBB's, whose worker gets another task meanwhile.
+WorkerLane* HostEngine::take_lane() {
+  const int slot = oneapi::tbb::this_task_arena::current_thread_index();
+  const std::size_t first = slot < 0 ? 0 : static_cast<std::size_t>(slot) % lanes_.size();
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    WorkerLane& lane = lanes_[(first + i) % lanes_.size()];
+    if (lane.take()) return &lane;
   }
-  for (Node* node = &given; node != nullptr; block = 0) {
-    running_here = {this, node};
-    Outcome outcome = lane.call(*node, block);
-    running_here = {};
-    node = book_->finished(*node, std::move(outcome));
+  return nullptr;
+}
+
+void HostEngine::work(Call call) {
+  if (WorkerLane* const lane = take_lane()) {
+    work_on(*lane, call);
+  } else {
+    put_off(call);
   }
-  lane.give_back();
+}
+
+void HostEngine::work_on(WorkerLane& lane, Call call) {
+  do {
+    while (call.node != nullptr) {
+      const Running outer = std::exchange(running_here, {this, call.node});
+      Outcome outcome = lane.call(*call.node, call.block);
+      running_here = outer;
+      call = {book_->finished(*call.node, std::move(outcome)), 0};
+    }
+    call = next_put_off();
+    if (call.node != nullptr) continue;
+    lane.give_back();
+    // In one order with what put_off does: either that finds this lane, or this what was put off.
+    if (put_off_count_.load(std::memory_order_seq_cst) == 0 || !lane.take()) return;
+    call = next_put_off();
+    if (call.node == nullptr) return lane.give_back();
+  } while (true);
+}
+
+void HostEngine::put_off(Call call) {
+  {
+    const std::lock_guard guard(put_off_lock_);
+    put_off_.push_back(call);
+    put_off_count_.fetch_add(1, std::memory_order_seq_cst);
+  }
+  WorkerLane* const lane = take_lane();
+  if (lane == nullptr) return;  // who has it looks when it gives it back
+  work_on(*lane, next_put_off());
+}
+
+HostEngine::Call HostEngine::next_put_off() {
+  if (put_off_count_.load(std::memory_order_relaxed) == 0) return {};
+  const std::lock_guard guard(put_off_lock_);
+  if (put_off_.empty()) return {};
+  const Call call = put_off_.front();
+  put_off_.pop_front();
+  put_off_count_.fetch_sub(1, std::memory_order_relaxed);
+  return call;
 }
 
 const Node* HostEngine::running() const {

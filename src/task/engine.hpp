@@ -5,6 +5,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -17,7 +18,8 @@
 
 namespace muster::task {
 
-// A worker's slot in the arena is its lane, so that whatever runs has one to itself.
+// There are as many lanes as workers, and who runs a task takes one of them: a worker, or a thread
+// of the watch that has found that the task may start, which saves waking a worker.
 class HostEngine final : public EngineOf<host::Fabric> {
  public:
   HostEngine(std::shared_ptr<host::TeamControl> control, std::uint32_t workers);
@@ -38,8 +40,18 @@ class HostEngine final : public EngineOf<host::Fabric> {
  private:
   class Wait;
 
-  void spawn(Node& node, std::uint32_t block);
-  void work(Node& node, std::uint32_t block);
+  // What is to be called.
+  struct Call {
+    Node* node = nullptr;
+    std::uint32_t block = 0;
+  };
+
+  void spawn(Call call);
+  void work(Call call);
+  void work_on(WorkerLane& lane, Call call);
+  [[nodiscard]] WorkerLane* take_lane();
+  void put_off(Call call);
+  [[nodiscard]] Call next_put_off();
 
   std::shared_ptr<host::TeamControl> control_;
   host::TeamContext& team_;
@@ -47,7 +59,10 @@ class HostEngine final : public EngineOf<host::Fabric> {
   std::vector<WorkerLane> lanes_;
   std::shared_ptr<host::CellWatch> watch_;
   Book* book_ = nullptr;
-  std::atomic<std::uint32_t> passing_on_{0};  // threads that put off what they were given
+  // What found no lane: see take_lane.
+  std::mutex put_off_lock_;
+  std::deque<Call> put_off_;
+  std::atomic<std::size_t> put_off_count_{0};
   std::mutex block_lock_;
   std::condition_variable unblocked_;
   std::uint32_t blocked_ = 0;

@@ -1,4 +1,4 @@
-// A worker's lane: the fabric that the tasks have which it runs, one after another.
+// A lane: the fabric that the tasks have which it runs, one after another.
 #pragma once
 
 #include <atomic>
@@ -24,10 +24,13 @@ class alignas(64) WorkerLane {
   void seal(const Node& node);
   [[nodiscard]] bool is_fabric(const void* fabric) const { return fabric == &*fabric_; }
 
-  // Between the two the lane is somebody's: taken in a task by what waits there inside of oneTBB
-  // and is given another one meanwhile.
-  [[nodiscard]] bool take() { return !taken_.exchange(true, std::memory_order_acquire); }
-  void give_back() { taken_.store(false, std::memory_order_release); }
+  // Between the two the lane is one thread's. seq_cst: see HostEngine::work_on; a look before the
+  // exchange, for who searches for a free one.
+  [[nodiscard]] bool take() {
+    return !taken_.load(std::memory_order_relaxed) &&
+           !taken_.exchange(true, std::memory_order_seq_cst);
+  }
+  void give_back() { taken_.store(false, std::memory_order_seq_cst); }
   [[nodiscard]] bool is_taken() const { return taken_.load(std::memory_order_acquire); }
 
  private:

@@ -22,15 +22,16 @@ struct Setting {
   OnExpiry on_expiry = OnExpiry::fail;
 };
 
-// The exit status of ranks that are threads of this process, so that expectations count.
-inline int run_threads(const Setting& setting, const std::function<void(Team&)>& body) {
+// Ranks that are threads of this process, so that expectations count; they end with that status.
+inline void on_threads(const Setting& setting, const std::function<void(Team&)>& body,
+                       int status = 0) {
   RunOptions options;
   options.ranks = setting.ranks;
   options.as = threads;
   options.lanes = setting.lanes;
   options.timeout = setting.timeout;
   options.on_expiry = setting.on_expiry;
-  return run(options, [&](Team& team) { body(team); });
+  EXPECT_EQ(run(options, [&](Team& team) { body(team); }), status);
 }
 
 // Does the error say all of these?

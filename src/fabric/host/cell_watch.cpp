@@ -31,11 +31,20 @@ void ring(CellBell& bell, std::uint32_t cell) {
   const std::uint64_t watched = bell.watched[group / 64].fetch_or(0, std::memory_order_acq_rel);
   if ((watched & bit_of(group)) == 0) return;
   bell.hints[group / 64].fetch_or(bit_of(group), std::memory_order_seq_cst);
-  // In one order with the store and the loads in CellWatch::sleep: either W sees the hint, or this
-  // sees that it sleeps.
-  if (bell.asleep.load(std::memory_order_seq_cst) == 0) return;
-  if (bell.asleep.exchange(0, std::memory_order_seq_cst) != 0)
-    futex_wake(reinterpret_cast<std::uint32_t&>(bell.asleep));
+  bell.wake_one();
+}
+
+// In one order with the read-modify-write and the loads in CellWatch::sleep: either a watcher sees
+// the hint before it sleeps, or this sees that it does.
+void CellBell::wake_one() {
+  if ((sleep.load(std::memory_order_seq_cst) & asleep) == 0) return;
+  if ((sleep.fetch_and(~asleep, std::memory_order_seq_cst) & asleep) != 0)
+    futex_wake(reinterpret_cast<std::uint32_t&>(sleep), 1);
+}
+
+void CellBell::wake_all() {
+  sleep.fetch_add(asleep << 1U, std::memory_order_seq_cst);
+  futex_wake(reinterpret_cast<std::uint32_t&>(sleep));
 }
 
 std::shared_ptr<CellWatch> CellWatch::of(const std::shared_ptr<RankContext>& process) {
@@ -52,15 +61,27 @@ std::shared_ptr<CellWatch> CellWatch::of(const std::shared_ptr<RankContext>& pro
 CellWatch::CellWatch(std::shared_ptr<RankContext> process)
     : process_(std::move(process)),
       record_(process_->job->header().rank_records[process_->job_rank]),
-      bell_(record_.bell),
-      thread_([this] { run(); }) {}
+      bell_(record_.bell) {
+  threads_[0] = std::thread([this] { run(); });
+  try {
+    threads_[1] = std::thread([this] { run(); });
+  } catch (...) {
+    end_threads();
+    throw;
+  }
+}
 
 CellWatch::~CellWatch() {
-  ends_.store(true, std::memory_order_seq_cst);
-  if (bell_.asleep.exchange(0, std::memory_order_seq_cst) != 0)
-    futex_wake(reinterpret_cast<std::uint32_t&>(bell_.asleep));
-  thread_.join();
+  end_threads();
   disarm(Clock::time_point::max());
+}
+
+void CellWatch::end_threads() {
+  ends_.store(true, std::memory_order_seq_cst);
+  bell_.wake_all();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
 }
 
 void CellWatch::add(TeamContext& team) {
@@ -163,8 +184,7 @@ void CellWatch::arm() {
   // deposit is seen when the wait is listed. Without that barrier deposits may go untold.
   blind_ = !barrier_everywhere();
   armed_.store(true, std::memory_order_seq_cst);
-  if (bell_.asleep.exchange(0, std::memory_order_seq_cst) != 0)
-    futex_wake(reinterpret_cast<std::uint32_t&>(bell_.asleep));
+  bell_.wake_all();  // from now on they look after what deposits do not tell of
 }
 
 // Where nothing has been waited for in a while: arming has its price, and so have deposits that

@@ -2,15 +2,18 @@
 // that anybody waits for, and is told by deposits which of them to look at.
 //
 // A deposit into a rank that is watched sets, in the rank's CellBell, the bit of the group that its
-// cell is in, and wakes the watcher where that sleeps. It costs the same however many waits there
-// are. While nobody watches a rank its deposits cost what they cost without any of this: the word
-// that they look at anyway, for lanes that sleep, says so.
+// cell is in, and wakes a watcher where one sleeps. It costs the same however many waits there are.
+// There are two threads: one of them may go on with what follows from a wait that has ended, which
+// saves waking yet another, while the other watches. While nobody watches a rank its deposits cost
+// what they cost without any of this: the word that they look at anyway, for lanes that sleep, says
+// so.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -76,6 +79,12 @@ class CellWatch {
   [[nodiscard]] bool add(CellWait& wait);
   // False: it was called, or is about to be.
   [[nodiscard]] bool remove(CellWait& wait);
+  // Within a call of a wait, by the thread that calls: it does that when all have been called.
+  // False: it has something to do already, or nobody else would watch meanwhile; or this is another
+  // thread.
+  [[nodiscard]] bool take_on(std::function<void()> job);
+  [[nodiscard]] bool is_on_duty() const;
+
   // No call is under way when this returns.
   void finish_calls() { const std::lock_guard guard(calls_lock_); }
 
@@ -115,6 +124,7 @@ class CellWatch {
   void disarm(Clock::time_point now);
 
   void run();
+  void end_threads();
   // What the deposits since the last look have led to. False: there were none.
   bool look_at_hinted();
   void look_at(std::uint32_t group);
@@ -122,12 +132,15 @@ class CellWatch {
   void call_ended();
   void look_at_all();
   // Lost peers, failures, deadlines.
-  void attend(Clock::time_point now);
+  void attend();
+  [[nodiscard]] bool is_told() const;
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> time_to_sleep();
   [[nodiscard]] bool is_due(Clock::time_point now) const;
   void end_waits(Clock::time_point now);
   [[nodiscard]] std::optional<Error> reason(const CellWait& wait, const Cell& cell,
                                             Clock::time_point now) const;
   void sleep();
+  void hand_over();
 
   std::shared_ptr<RankContext> process_;
   RankRecord& record_;
@@ -146,7 +159,9 @@ class CellWatch {
   std::vector<Ended> ended_;  // to be called
   Clock::time_point next_attention_{};
   std::atomic<bool> ends_{false};
-  std::thread thread_;
+  std::atomic<bool> at_job_{false};         // one of the two does what it has taken on
+  std::atomic<std::uint32_t> sleeping_{0};  // of them
+  std::array<std::thread, 2> threads_;
 };
 
 }  // namespace muster::host

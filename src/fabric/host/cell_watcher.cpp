@@ -19,16 +19,55 @@ constexpr auto attention = milliseconds(50);       // between two looks for fail
 constexpr auto shortest_round = milliseconds(10);  // between two looks for deadlines
 constexpr auto blind_round = milliseconds(1);      // between two looks at all, where none tells
 
+// What the calling thread watches, while it calls waits, and what it is to do afterwards.
+struct OnDuty {
+  CellWatch* watch = nullptr;
+  std::function<void()> job = nullptr;
+};
+thread_local OnDuty on_duty;
+
 }  // namespace
 
 void CellWatch::run() {
   pthread_setname_np(pthread_self(), "muster watch");
   while (!ends_.load(std::memory_order_seq_cst)) {
-    if (look_at_hinted()) continue;
-    const Clock::time_point now = Clock::now();
-    if (now >= next_attention_ || is_due(now)) attend(now);
-    sleep();
+    const bool told = look_at_hinted();
+    if (on_duty.job) {
+      hand_over();
+      std::exchange(on_duty.job, nullptr)();
+      at_job_.store(false, std::memory_order_release);
+      continue;
+    }
+    if (told) continue;
+    attend();
+    if (!on_duty.job) sleep();
   }
+}
+
+bool CellWatch::is_on_duty() const {
+  return on_duty.watch == this && !on_duty.job;
+}
+
+bool CellWatch::take_on(std::function<void()> job) {
+  // Of the two threads the other is in its loop, then: it sleeps, or will look before it does.
+  if (on_duty.watch != this || on_duty.job || at_job_.exchange(true, std::memory_order_acquire))
+    return false;
+  on_duty.job = std::move(job);
+  return true;
+}
+
+// The other one watches from here on. Where it sleeps, the next deposit is to wake it, and where
+// one has come that has woken nobody, this does.
+void CellWatch::hand_over() {
+  if (sleeping_.load(std::memory_order_seq_cst) == 0) return;
+  bell_.sleep.fetch_or(CellBell::asleep, std::memory_order_seq_cst);
+  if (is_told()) bell_.wake_one();
+}
+
+bool CellWatch::is_told() const {
+  return std::ranges::any_of(bell_.hints, [](const std::atomic<std::uint64_t>& bits) {
+    return bits.load(std::memory_order_seq_cst) != 0;
+  });
 }
 
 bool CellWatch::look_at_hinted() {
@@ -89,6 +128,7 @@ void CellWatch::go_on(std::vector<CellWait*>& held) {
 void CellWatch::call_ended() {
   if (ended_.empty()) return;
   const std::vector<Ended> ended = std::exchange(ended_, {});
+  on_duty.watch = this;
   pending_.fetch_sub(ended.size(), std::memory_order_relaxed);
   for (const Ended& one : ended) {
     if (one.error) {
@@ -97,6 +137,7 @@ void CellWatch::call_ended() {
       one.wait->held();
     }
   }
+  on_duty.watch = nullptr;
 }
 
 bool CellWatch::is_due(Clock::time_point now) const {
@@ -104,8 +145,13 @@ bool CellWatch::is_due(Clock::time_point now) const {
          next_deadline_.load(std::memory_order_relaxed);
 }
 
-void CellWatch::attend(Clock::time_point now) {
-  next_attention_ = now + attention;
+void CellWatch::attend() {
+  const Clock::time_point now = Clock::now();
+  {
+    const std::lock_guard guard(arm_lock_);
+    if (now < next_attention_ && !is_due(now)) return;
+    next_attention_ = now + attention;
+  }
   if (pending_.load(std::memory_order_relaxed) == 0) return disarm(now);
   bool failed = false;
   {
@@ -186,33 +232,30 @@ void CellWatch::look_at_all() {
   call_ended();
 }
 
+// How long a watcher may sleep; none: until it is woken.
+std::optional<nanoseconds> CellWatch::time_to_sleep() {
+  const std::lock_guard guard(arm_lock_);
+  if (!armed_.load(std::memory_order_relaxed)) return std::nullopt;
+  if (blind_) return blind_round;
+  const Clock::time_point now = Clock::now();
+  const nanoseconds due(next_deadline_.load(std::memory_order_relaxed) -
+                        nanoseconds(now.time_since_epoch()).count());
+  return std::max<nanoseconds>(shortest_round, std::min<nanoseconds>(due, next_attention_ - now));
+}
+
 // Until a deposit tells, or somebody arms or ends it, or it is time to attend.
 void CellWatch::sleep() {
-  bool armed = false;
-  bool blind = false;
-  {
-    const std::lock_guard guard(arm_lock_);
-    armed = armed_.load(std::memory_order_relaxed);
-    blind = armed && blind_;
-    // Under the lock, as who arms looks at it under that.
-    bell_.asleep.store(1, std::memory_order_seq_cst);
+  sleeping_.fetch_add(1, std::memory_order_seq_cst);
+  // Before it is seen whether it is armed, or ends: who changes that afterwards changes the word.
+  const std::uint32_t word =
+      bell_.sleep.fetch_or(CellBell::asleep, std::memory_order_seq_cst) | CellBell::asleep;
+  const std::optional<nanoseconds> time = time_to_sleep();
+  if (time == blind_round) look_at_all();
+  if (!ends_.load(std::memory_order_seq_cst) && !is_told()) {
+    futex_wait(reinterpret_cast<std::uint32_t&>(bell_.sleep), word,
+               time.value_or(std::chrono::hours(1)));
   }
-  if (blind) look_at_all();
-  const bool told = ends_.load(std::memory_order_seq_cst) ||
-                    std::ranges::any_of(bell_.hints, [](const std::atomic<std::uint64_t>& bits) {
-                      return bits.load(std::memory_order_seq_cst) != 0;
-                    });
-  if (!told) {
-    const Clock::time_point now = Clock::now();
-    nanoseconds time = next_attention_ - now;
-    const std::int64_t due = next_deadline_.load(std::memory_order_relaxed) -
-                             nanoseconds(now.time_since_epoch()).count();
-    if (due < time.count()) time = std::max<nanoseconds>(nanoseconds(due), shortest_round);
-    if (!armed) time = std::chrono::hours(1);
-    if (blind) time = std::min<nanoseconds>(time, blind_round);
-    if (time.count() > 0) futex_wait(reinterpret_cast<std::uint32_t&>(bell_.asleep), 1, time);
-  }
-  bell_.asleep.store(0, std::memory_order_seq_cst);
+  sleeping_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 }  // namespace muster::host

@@ -5,7 +5,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <climits>
 #include <ctime>
 
 namespace muster::host {
@@ -20,8 +19,8 @@ void futex_wait(std::uint32_t& word, std::uint32_t seen, std::chrono::nanosecond
   syscall(SYS_futex, &word, FUTEX_WAIT, seen, &limit, nullptr, 0);
 }
 
-void futex_wake(std::uint32_t& word) {
-  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+void futex_wake(std::uint32_t& word, int count) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, count, nullptr, nullptr, 0);
 }
 
 bool barrier_everywhere() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <climits>
 #include <cstdint>
 
 namespace muster::host {
@@ -11,8 +12,8 @@ namespace muster::host {
 // where the word has already changed.
 void futex_wait(std::uint32_t& word, std::uint32_t seen, std::chrono::nanoseconds time);
 
-// Wakes all that sleep on the word, in every process.
-void futex_wake(std::uint32_t& word);
+// Wakes all that sleep on the word, in every process; or so many of them.
+void futex_wake(std::uint32_t& word, int count = INT_MAX);
 
 // Makes every running thread of every registered process pass a full memory barrier. False where
 // the kernel does not offer it; then whoever relies on it must bound its sleep.

@@ -34,9 +34,15 @@ struct CellBell {
   static constexpr std::uint32_t groups = 512;
   using Bits = std::array<std::atomic<std::uint64_t>, groups / 64>;
 
-  alignas(64) Bits watched;                       // somebody waits for a cell of the group
-  alignas(64) Bits hints;                         // one of them may have changed
-  alignas(64) std::atomic<std::uint32_t> asleep;  // 1: the watcher sleeps on this word
+  alignas(64) Bits watched;  // somebody waits for a cell of the group
+  alignas(64) Bits hints;    // one of them may have changed
+  // A word to sleep on. Its lowest bit: a watcher does, or is about to. The others change whenever
+  // all watchers are woken.
+  alignas(64) std::atomic<std::uint32_t> sleep;
+  static constexpr std::uint32_t asleep = 1;
+
+  void wake_one();
+  void wake_all();
 };
 
 struct alignas(64) RankRecord {
