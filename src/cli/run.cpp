@@ -15,6 +15,7 @@
 #include "cli/find_program.hpp"
 #include "cli/numbers.hpp"
 #include "cli/program_verb.hpp"
+#include "cli/run_nodes.hpp"
 #include "fabric/host/control_group.hpp"
 #include "fabric/host/job.hpp"
 #include "fabric/host/liveness.hpp"
@@ -36,6 +37,7 @@ struct Options {
   bool tag_output = false;
   bool bind = false;
   std::string keep = "detached";
+  Nodes nodes;  // of several hosts, where there is a rendezvous
 };
 
 launcher::Keep what_to_keep(const std::string& word) {
@@ -49,13 +51,20 @@ void set_number(const char* name, std::uint64_t value) {
   setenv(name, std::to_string(value).c_str(), 1);
 }
 
-// In the child. Returns only where the program cannot be run.
-int become_program(const host::Job& job, std::uint32_t rank, std::uint32_t ranks,
+// In the child, which has the descriptor that `variable` names. Returns only where the program
+// cannot be run.
+int become_program(const char* variable, int descriptor, const NodeRank& self,
                    const std::string& file, const std::vector<std::string>& words) {
-  host::keep_across_exec(job.fd());
-  set_number("MUSTER_JOB_FD", static_cast<std::uint64_t>(job.fd()));
-  set_number("MUSTER_RANK", rank);
-  set_number("MUSTER_RANKS", ranks);
+  // Those of an outer job, whose rank this launcher is.
+  for (const char* other :
+       {"MUSTER_JOB_FD", "MUSTER_NET_FD", "MUSTER_LOCAL_RANK", "MUSTER_LOCAL_RANKS"})
+    unsetenv(other);
+  host::keep_across_exec(descriptor);
+  set_number(variable, static_cast<std::uint64_t>(descriptor));
+  set_number("MUSTER_RANK", self.rank);
+  set_number("MUSTER_RANKS", self.ranks);
+  set_number("MUSTER_LOCAL_RANK", self.local_rank);
+  set_number("MUSTER_LOCAL_RANKS", self.local_ranks);
   launcher::take_from_others();
 
   std::vector<char*> arguments;
@@ -64,7 +73,7 @@ int become_program(const host::Job& job, std::uint32_t rank, std::uint32_t ranks
   arguments.push_back(nullptr);
   execv(file.c_str(), arguments.data());
   const char* hint = errno == ENOENT ? " (is its interpreter missing?)" : "";
-  fmt::print(stderr, "muster: rank {} cannot run {}: {}{}\n", rank, file, std::strerror(errno),
+  fmt::print(stderr, "muster: rank {} cannot run {}: {}{}\n", self.rank, file, std::strerror(errno),
              hint);
   return cannot_run_status;
 }
@@ -84,6 +93,20 @@ int run(const Options& options, const std::vector<std::string>& words) {
   const auto file = find_program(words.front());
   if (!file) throw UsageError(file.error().what);
 
+  const bool several = options.nodes.nodes && *options.nodes.nodes != "1";
+  if (!options.nodes.rendezvous.empty() && several) {
+    return run_on_nodes(options.nodes, launch, [&](const NodeRank& self) {
+      return become_program("MUSTER_NET_FD", self.link, self, *file, words);
+    });
+  }
+  const bool alone = options.nodes.nodes && options.nodes.node && *options.nodes.node == "0";
+  const bool any = options.nodes.node || options.nodes.nodes || !options.nodes.rendezvous.empty();
+  if (any && (options.nodes.rendezvous.empty() || !alone)) {
+    throw UsageError(
+        "--rendezvous, --node and --nodes come together: where the hosts of the job meet, which "
+        "one this is, counted from 0, and of how many");
+  }
+
   host::JobOptions job_options;
   job_options.ranks = launch.ranks;
   job_options.cores = launcher::allowed_cores().size();
@@ -102,8 +125,30 @@ int run(const Options& options, const std::vector<std::string>& words) {
   launch.is_lost = [&job](std::uint32_t rank) { return host::is_lost(job->header(), rank); };
   launch.first_to_fail = [&job] { return host::first_to_fail(*job); };
   return launcher::launch(launch, [&](std::uint32_t rank) {
-    return become_program(*job, rank, launch.ranks, *file, words);
+    const NodeRank self{rank, launch.ranks, rank, launch.ranks, job->fd()};
+    return become_program("MUSTER_JOB_FD", job->fd(), self, *file, words);
   });
+}
+
+void add_node_options(CLI::App& verb, Nodes& nodes) {
+  const char* group = "One launcher on each of several hosts, the same line but for --node";
+  verb.add_option("--rendezvous", nodes.rendezvous,
+                  "Where the launchers meet: an address of node 0, which listens there")
+      ->type_name("HOST:PORT")
+      ->group(group);
+  verb.add_option("--node", nodes.node, "Which host this is, from 0; it has -n ranks of the job")
+      ->type_name("K")
+      ->group(group);
+  verb.add_option("--nodes", nodes.nodes, "How many hosts")->type_name("N")->group(group);
+  verb.add_option("--wait", nodes.wait, "Seconds for all of them to come")
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->group(group);
+  verb.add_option("--token-file", nodes.token_file,
+                  "File with the job's secret, mode 600; without it MUSTER_TOKEN or "
+                  "MUSTER_TOKEN_FILE")
+      ->type_name("FILE")
+      ->group(group);
 }
 
 }  // namespace
@@ -128,6 +173,7 @@ void add_run(CLI::App& app, int& status) {
           "is detached (in a session of its own, by setsid)")
       ->type_name("none|detached|all")
       ->capture_default_str();
+  add_node_options(*verb, options->nodes);
   verb->footer(
       "Rank 0 reads the standard input. Signals are passed on to all ranks; a second INT kills\n"
       "them. The exit status is that of the rank that failed first, 128 + n for signal n. When "

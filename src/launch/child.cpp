@@ -34,22 +34,24 @@ void fill_standard_descriptors() {
 }
 
 bool set_up_child(const ChildSetup& setup) {
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return refuse(setup.rank, "PR_SET_PDEATHSIG");
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
+    return refuse(setup.first_rank + setup.rank, "PR_SET_PDEATHSIG");
   // The launcher may have died before the line above: then nobody would send the signal.
   if (getppid() != setup.launcher) _exit(1);
 
   if (setup.output != nullptr) {
     if (dup2(setup.output->out.get(), 1) < 0 || dup2(setup.output->err.get(), 2) < 0) {
-      return refuse(setup.rank, "cannot redirect the output");
+      return refuse(setup.first_rank + setup.rank, "cannot redirect the output");
     }
   }
-  if (setup.rank != 0) {
+  if (setup.first_rank + setup.rank != 0) {
     const Fd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (dup2(nothing.get(), 0) < 0) return refuse(setup.rank, "cannot redirect the input");
+    if (dup2(nothing.get(), 0) < 0)
+      return refuse(setup.first_rank + setup.rank, "cannot redirect the input");
   }
   if (setup.tether != nullptr) hand_on(*setup.tether);
   if (setup.cores != nullptr && !pin_to_core(*setup.cores, setup.rank)) {
-    return refuse(setup.rank, "cannot bind to a core");
+    return refuse(setup.first_rank + setup.rank, "cannot bind to a core");
   }
   return true;
 }

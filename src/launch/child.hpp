@@ -16,7 +16,8 @@ namespace muster::launcher {
 void fill_standard_descriptors();
 
 struct ChildSetup {
-  std::uint32_t rank = 0;
+  std::uint32_t rank = 0;        // among those of this launcher
+  std::uint32_t first_rank = 0;  // the job's number of this launcher's first
   pid_t launcher = 0;
   const OutputPipes* output = nullptr;      // null: the launcher's own
   const std::vector<int>* cores = nullptr;  // null: not bound

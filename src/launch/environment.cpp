@@ -41,20 +41,21 @@ Error not_a_launcher(std::string_view choice) {
                                                         choice, fmt::join(choices, ", "), nobody)};
 }
 
-Result<std::optional<LaunchedBy>> present(const Kind& kind) {
-  auto self = kind.identify();
+Result<std::optional<LaunchedBy>> present(const Kind& kind, Reach reach) {
+  auto self = kind.identify(reach);
   if (!self) return self.error();
   return std::optional(std::move(*self));
 }
 
 // What MUSTER_LAUNCHER says holds.
-Result<std::optional<LaunchedBy>> by_choice(const Lookup& lookup, std::string_view choice) {
+Result<std::optional<LaunchedBy>> by_choice(const Lookup& lookup, std::string_view choice,
+                                            Reach reach) {
   if (choice == nobody) return std::optional<LaunchedBy>{};
   for (const Launcher launcher : all_launchers()) {
     if (choice != choice_of(launcher)) continue;
     const Kind kind(lookup, launcher);
     if (is_taken(kind, lookup)) return std::optional<LaunchedBy>{};
-    if (kind.is_present()) return present(kind);
+    if (kind.is_present()) return present(kind, reach);
     return Error{ErrorCode::invalid_argument,
                  fmt::format("{} is '{}', but {} has not started this program: of {}, not all are "
                              "set",
@@ -89,8 +90,8 @@ Error disagreement(const std::vector<Kind>& kinds) {
 
 }  // namespace
 
-Result<std::optional<LaunchedBy>> detect(const Lookup& lookup) {
-  if (const char* choice = lookup(chosen)) return by_choice(lookup, choice);
+Result<std::optional<LaunchedBy>> detect(const Lookup& lookup, Reach reach) {
+  if (const char* choice = lookup(chosen)) return by_choice(lookup, choice, reach);
   std::vector<Kind> kinds;
   for (const Launcher launcher : all_launchers()) {
     const Kind kind(lookup, launcher);
@@ -105,7 +106,15 @@ Result<std::optional<LaunchedBy>> detect(const Lookup& lookup) {
   const bool one_voice = std::ranges::all_of(
       kinds, [&](const Kind& kind) { return agree(kinds.front().claim(), kind.claim()); });
   if (kinds.size() > 1 && !one_voice) return disagreement(kinds);
-  return present(kinds.front());
+  return present(kinds.front(), reach);
+}
+
+Result<std::optional<LaunchedBy>> detect(const Lookup& lookup) {
+  return detect(lookup, Reach::one_host);
+}
+
+Result<std::optional<LaunchedBy>> detect(Reach reach) {
+  return detect(look_up, reach);
 }
 
 Result<std::optional<LaunchedBy>> detect() {

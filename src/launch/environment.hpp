@@ -12,8 +12,12 @@ namespace muster::launcher {
 
 enum class Launcher : std::uint8_t { muster, torchrun, open_mpi, slurm, mpich, pmix };
 
-// Ranks that a job may have, all on one host.
+// Ranks that a job may have on one host, and on all together.
 inline constexpr std::uint32_t most_ranks = 1024;
+inline constexpr std::uint32_t most_ranks_on_hosts = std::uint32_t{1} << 20U;
+
+// Where the ranks of a job may be that a program can be a rank of.
+enum class Reach : std::uint8_t { one_host, any_host };
 
 [[nodiscard]] const char* name_of(Launcher launcher);  // "muster run", "torchrun", ...
 
@@ -24,6 +28,10 @@ struct LaunchedBy {
   std::uint32_t ranks = 1;
   std::string job_key;        // the same on all ranks of this job, and on no other job's
   std::optional<int> job_fd;  // launcher == muster only: the job's memory, open in this process
+  // With Reach::any_host:
+  bool one_host = true;          // all ranks are on this host
+  std::optional<int> net_fd{};   // launcher == muster only: a link to the ranks on other hosts
+  std::uint32_t host_index = 0;  // which host this is, as far as the launcher says
 };
 
 // Looks a variable up; null where it is not set. A parameter so that tests need not set any.
@@ -40,6 +48,10 @@ using Lookup = std::function<const char*(const char* name)>;
 // are).
 [[nodiscard]] Result<std::optional<LaunchedBy>> detect();
 [[nodiscard]] Result<std::optional<LaunchedBy>> detect(const Lookup& lookup);
+// With Reach::any_host a job may span hosts, and those whose ranks find each other by PMIx or a
+// rendezvous need no key.
+[[nodiscard]] Result<std::optional<LaunchedBy>> detect(const Lookup& lookup, Reach reach);
+[[nodiscard]] Result<std::optional<LaunchedBy>> detect(Reach reach);
 
 // This process is a rank now, and what it starts is not: takes MUSTER_RANK, MUSTER_RANKS,
 // MUSTER_JOB_FD, MUSTER_TETHER and MUSTER_LAUNCHER out of its environment. The variables of other

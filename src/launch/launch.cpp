@@ -55,9 +55,9 @@ void Launch::become(std::uint32_t rank, pid_t launcher, OutputPipes output, Teth
   // A rank must not hold the reading end of another's pipe, nor anything else of the launcher's;
   // least of all what the launcher alone may hold.
   tether.held.reset();
-  const bool ready =
-      set_up_child({rank, launcher, relay ? &output : nullptr, cores.empty() ? nullptr : &cores,
-                    options.tethers ? &tether.handed_on : nullptr});
+  const bool ready = set_up_child({rank, options.first_rank, launcher, relay ? &output : nullptr,
+                                   cores.empty() ? nullptr : &cores,
+                                   options.tethers ? &tether.handed_on : nullptr});
   output = {};
   relay.reset();
   processes.clear();
@@ -71,7 +71,7 @@ void Launch::become(std::uint32_t rank, pid_t launcher, OutputPipes output, Teth
 bool Launch::start(std::uint32_t rank, const std::function<int(std::uint32_t)>& child) {
   OutputPipes output;
   if (relay) {
-    output = relay->add(rank);
+    output = relay->add(options.first_rank + rank);
     if (!output.out.is_open() || !output.err.is_open()) return false;
   }
   Tether tether;
@@ -119,8 +119,8 @@ int launch(const LaunchOptions& options, const std::function<int(std::uint32_t r
     started = job.start(rank, child);
     if (started) continue;
     const int code = errno;
-    complain(fmt::format("cannot start rank {} of {}: {}{}", rank, options.ranks,
-                         std::strerror(code),
+    complain(fmt::format("cannot start rank {} of {}: {}{}", options.first_rank + rank,
+                         options.ranks, std::strerror(code),
                          note_on_descriptors(code, options) + note_on_processes(code)));
   }
   if (job.relay && !job.relay->start()) {
@@ -131,6 +131,7 @@ int launch(const LaunchOptions& options, const std::function<int(std::uint32_t r
   }
   Supervisor supervisor(options, std::move(job.processes), job.signals, job.orphanage,
                         job.relay.get());
+  if (started && options.on_started) options.on_started();
   if (started) return supervisor.run();
   supervisor.abandon();
   return 1;

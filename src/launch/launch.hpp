@@ -22,8 +22,32 @@ enum class Keep : std::uint8_t {
   all,
 };
 
+// What is told of ranks that other launchers look after.
+struct RemoteEvent {
+  std::optional<int> signal;  // to be passed on to the ranks here
+  std::optional<int> failed;  // a rank, with this status: those here have to end
+  std::optional<int> over;    // all ranks have ended; the status of the job
+  std::uint32_t rank = 0;     // that failed
+  std::string line;           // about it
+};
+
+// The rest of a job that has ranks on other hosts, too.
+struct Elsewhere {
+  int events = -1;  // readable when next() has something; -1: there is no rest
+  std::function<std::optional<RemoteEvent>()> next;
+  // Told of each signal that this launcher passes on, of each of its ranks that fails, and when all
+  // of them have ended, with the status that the job has as seen from here.
+  std::function<void(int signal)> pass_on;
+  std::function<void(std::uint32_t rank, int status, const std::string& line)> failed;
+  std::function<void(int status)> ended;
+};
+
 struct LaunchOptions {
   std::uint32_t ranks = 1;
+  std::uint32_t first_rank = 0;  // the job's number of the first rank here, for messages and tags
+  Elsewhere elsewhere;
+  // Called when all ranks here have been started.
+  std::function<void()> on_started;
   std::chrono::milliseconds timeout{0};  // for the whole job; 0: none
   bool tag_output = false;               // each line of a rank's output starts with "[rank] "
   Bind bind = Bind::none;
@@ -59,6 +83,9 @@ inline constexpr int time_limit_status = 124;
 // with its value; an exception that leaves child ends the process by std::terminate. Rank 0 keeps
 // the standard input, the others read /dev/null. The caller's signal mask, dispositions and limits
 // hold in the children; they are killed when this process (or the calling thread) dies.
+//
+// `child`, and the functions in the options, count the ranks here from 0; with ranks elsewhere,
+// launch returns when those have ended, too, and what the job's status is. Signals go to all ranks.
 //
 // In the parent it returns when all ranks and the processes that they left behind have ended, but
 // for those that `keep` says, which it does not wait for:

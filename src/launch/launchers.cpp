@@ -35,7 +35,7 @@ constexpr std::array order{Launcher::muster, Launcher::torchrun, Launcher::open_
 constexpr Facts facts_of(Launcher launcher) {
   switch (launcher) {
     case Launcher::muster:
-      return {"muster run", "muster", {"MUSTER_RANK", "MUSTER_RANKS", nullptr}, {}};
+      return {"muster run", "muster", {"MUSTER_RANK", "MUSTER_RANKS", "MUSTER_LOCAL_RANKS"}, {}};
     case Launcher::torchrun:
       return {"torchrun",
               "torchrun",
@@ -123,10 +123,10 @@ bool is_task_of_slurm(const Lookup& lookup) {
 }
 
 Error several_hosts(Launcher launcher, const std::string& found) {
-  return Error{
-      ErrorCode::unavailable,
-      fmt::format("{} started this job on several hosts ({}); muster runs on one host so far",
-                  name_of(launcher), found)};
+  return Error{ErrorCode::unavailable,
+               fmt::format("{} started this job on several hosts ({}); muster::run wants "
+                           "its ranks on one",
+                           name_of(launcher), found)};
 }
 
 // An error where the job has ranks on other hosts.
@@ -150,15 +150,15 @@ Result<void> on_one_host(const Lookup& lookup, Launcher launcher, std::uint32_t 
                                              text(lookup, "SLURM_STEP_NODELIST")));
 }
 
-Result<int> job_of_muster(const Lookup& lookup) {
-  const auto fd = number(lookup, Launcher::muster, "MUSTER_JOB_FD");
+Result<int> open_descriptor(const Lookup& lookup, const char* name) {
+  const auto fd = number(lookup, Launcher::muster, name);
   if (!fd) return fd.error();
-  const auto job = static_cast<int>(*fd);
-  if (fcntl(job, F_GETFD) >= 0) return job;
+  const auto descriptor = static_cast<int>(*fd);
+  if (fcntl(descriptor, F_GETFD) >= 0) return descriptor;
   return wrong(
-      fmt::format("MUSTER_JOB_FD is {}, but no such descriptor is open here: what stands "
+      fmt::format("{} is {}, but no such descriptor is open here: what stands "
                   "between `muster run` and this program must not close it",
-                  *fd));
+                  name, *fd));
 }
 
 // The same for all ranks of a job, and for no other job's.
@@ -232,9 +232,9 @@ Result<Claim> Kind::claim() const {
   if (names.ranks == nullptr) return Claim{*rank, std::nullopt};
   const auto ranks = number(lookup_, launcher_, names.ranks);
   if (!ranks) return ranks.error();
-  if (*ranks > most_ranks) {
-    return wrong(fmt::format("{} is {}; a job has at most {} ranks on one host", names.ranks,
-                             *ranks, most_ranks));
+  if (*ranks > most_ranks_on_hosts) {
+    return wrong(fmt::format("{} is {}; a job has at most {} ranks", names.ranks, *ranks,
+                             most_ranks_on_hosts));
   }
   if (*rank >= *ranks) {
     return wrong(fmt::format("{} is {}, but {} is {}: ranks are numbered from 0", names.rank, *rank,
@@ -243,19 +243,34 @@ Result<Claim> Kind::claim() const {
   return Claim{*rank, *ranks};
 }
 
-Result<LaunchedBy> Kind::identify() const {
+Result<LaunchedBy> Kind::identify(Reach reach) const {
   const auto said = claim();
   if (!said) return said.error();
+  if (said->ranks.value_or(1) > most_ranks && reach == Reach::one_host) {
+    return wrong(fmt::format("{} is {}; a job has at most {} ranks on one host",
+                             names_of(lookup_, launcher_).ranks, *said->ranks, most_ranks));
+  }
   LaunchedBy self;
   self.launcher = launcher_;
   self.rank = said->rank;
   self.ranks = said->ranks.value_or(1);
   auto key = key_of(lookup_, launcher_, describe(*said) + " (" + where_it_says() + ")");
-  if (!key) return key.error();
-  self.job_key = std::move(*key);
-  if (auto here = on_one_host(lookup_, launcher_, self.ranks); !here) return here.error();
-  if (launcher_ == Launcher::muster) {
-    const auto job = job_of_muster(lookup_);
+  if (!key && reach == Reach::one_host) return key.error();
+  if (key) self.job_key = std::move(*key);
+  const auto here = on_one_host(lookup_, launcher_, self.ranks);
+  self.one_host = here.has_value() && key.has_value();
+  if (!here && (reach == Reach::one_host || here.error().code != ErrorCode::unavailable))
+    return here.error();
+  if (const auto index = number(lookup_, launcher_, "GROUP_RANK");
+      launcher_ == Launcher::torchrun && index)
+    self.host_index = *index;
+  if (launcher_ == Launcher::muster && has(lookup_, "MUSTER_NET_FD")) {
+    const auto link = open_descriptor(lookup_, "MUSTER_NET_FD");
+    if (!link) return link.error();
+    self.net_fd = *link;
+    self.one_host = false;
+  } else if (launcher_ == Launcher::muster) {
+    const auto job = open_descriptor(lookup_, "MUSTER_JOB_FD");
     if (!job) return job.error();
     self.job_fd = *job;
   }
@@ -291,6 +306,9 @@ void Kind::forget() const {
   if (launcher_ != Launcher::muster) return;
   unsetenv("MUSTER_JOB_FD");
   unsetenv("MUSTER_TETHER");
+  unsetenv("MUSTER_NET_FD");
+  unsetenv("MUSTER_LOCAL_RANK");
+  unsetenv("MUSTER_LOCAL_RANKS");
 }
 
 std::string describe(const Claim& claim) {

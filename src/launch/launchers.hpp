@@ -32,8 +32,8 @@ class Kind {
   [[nodiscard]] Result<Claim> claim() const;
 
   // The process as a rank of the launcher's job. Errors: those of claim; a job that spans hosts, or
-  // that no rank can join.
-  [[nodiscard]] Result<LaunchedBy> identify() const;
+  // that no rank can join, where its ranks have to be on one host.
+  [[nodiscard]] Result<LaunchedBy> identify(Reach reach = Reach::one_host) const;
 
   // The variables that hold the numbers: "RANK, WORLD_SIZE".
   [[nodiscard]] std::string where_it_says() const;

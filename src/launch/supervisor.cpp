@@ -25,6 +25,7 @@ constexpr int longest_blind = 100;  // milliseconds between two looks at ranks w
 // What an event belongs to; below these, a rank.
 constexpr std::uint32_t signals_event = ~0U;
 constexpr std::uint32_t relay_event = ~0U - 1;
+constexpr std::uint32_t elsewhere_event = ~0U - 2;
 
 std::string seconds(std::chrono::milliseconds time) {
   return fmt::format("{:g} s", std::chrono::duration<double>(time).count());
@@ -55,6 +56,8 @@ Supervisor::Supervisor(const LaunchOptions& options, std::vector<RankProcess> pr
       epoll_(epoll_create1(EPOLL_CLOEXEC)) {
   watch(epoll_.get(), signals_.fd(), signals_event);
   if (relay_ != nullptr) watch(epoll_.get(), relay_->done_fd(), relay_event);
+  if (options_.elsewhere.events >= 0)
+    watch(epoll_.get(), options_.elsewhere.events, elsewhere_event);
   for (std::uint32_t rank = 0; rank < processes_.size(); ++rank) {
     if (processes_[rank].handle.is_open()) {
       watch(epoll_.get(), processes_[rank].handle.get(), rank);
@@ -73,6 +76,11 @@ int Supervisor::run() {
   }
   end_orphans();
   end_relay();
+  const int status = own_status();
+  return options_.elsewhere.events >= 0 ? wait_for_elsewhere(status) : status;
+}
+
+int Supervisor::own_status() {
   if (!status_ && relay_ != nullptr && relay_->lost_output()) return 1;
   // A death comes before whatever the others have made of it.
   if (status_ && !first_died_ && options_.first_to_fail && phase_ == Phase::running) {
@@ -80,6 +88,16 @@ int Supervisor::run() {
     if (first && codes_.contains(*first)) return codes_[*first];
   }
   return status_.value_or(0);
+}
+
+int Supervisor::wait_for_elsewhere(int status) {
+  options_.elsewhere.ended(status);
+  relay_ = nullptr;  // it has ended
+  while (!over_) {
+    wait_for_events({});
+    if (interrupts_ >= 2) return interrupted_status;
+  }
+  return *over_;
 }
 
 void Supervisor::abandon() {
@@ -103,7 +121,7 @@ void Supervisor::wait_for_events(Deadline until) {
   if (!has_handles_ && (timeout < 0 || timeout > longest_blind)) timeout = longest_blind;
   // epoll hands events out in the order in which they came about, which is how we know who failed
   // first when several ranks end between two looks. So all must fit, and be taken in order.
-  std::vector<epoll_event> events(processes_.size() + 2);
+  std::vector<epoll_event> events(processes_.size() + 3);
   const int ready =
       epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), timeout);
   for (int i = 0; i < ready; ++i) {
@@ -112,6 +130,8 @@ void Supervisor::wait_for_events(Deadline until) {
       on_signals();
     } else if (what == relay_event) {
       relay_done_ = true;
+    } else if (what == elsewhere_event) {
+      on_elsewhere();
     } else {
       on_end_of(what);
     }
@@ -153,15 +173,16 @@ void Supervisor::report(std::uint32_t rank, int wait_status, bool in_body) {
   const bool stopped = phase_ != Phase::running;
   if (stopped && (!by_signal || signal == SIGTERM || signal == SIGKILL)) return;
 
+  std::string line = fmt::format("rank {} exited with code {}", in_job(rank), code);
   if (by_signal) {
-    say(fmt::format("rank {} (pid {}) was killed by signal {} ({}){}", rank, processes_[rank].pid,
-                    signal, describe_signal(signal),
-                    signal == SIGKILL && options_.about_kill ? options_.about_kill() : ""));
+    line = fmt::format("rank {} (pid {}) was killed by signal {} ({}){}", in_job(rank),
+                       processes_[rank].pid, signal, describe_signal(signal),
+                       signal == SIGKILL && options_.about_kill ? options_.about_kill() : "");
   } else if (left_body) {
-    say(fmt::format("rank {} exited with code 0 in the middle of its body", rank));
-  } else {
-    say(fmt::format("rank {} exited with code {}", rank, code));
+    line = fmt::format("rank {} exited with code 0 in the middle of its body", in_job(rank));
   }
+  say(line);
+  if (options_.elsewhere.failed) options_.elsewhere.failed(in_job(rank), code, line);
   codes_[rank] = code;
   const bool died = by_signal || in_body;
   if (!status_ || (died && heard_of_one_)) {
@@ -170,15 +191,17 @@ void Supervisor::report(std::uint32_t rank, int wait_status, bool in_body) {
     heard_of_one_ = !died && one_is_dying();
   }
   if (stopped) return;
-  last_failed_ = rank;
+  last_failed_ = in_job(rank);
   // A team that can recover gets its time after each failure; others have to end after the first.
   if (!grace_over_ || options_.survivors_go_on) grace_over_ = Clock::now() + options_.grace;
 }
 
 bool Supervisor::one_is_dying() const {
   if (!options_.is_lost) return false;
-  const auto ranks = running_ranks();
-  return std::any_of(ranks.begin(), ranks.end(), options_.is_lost);
+  for (std::uint32_t rank = 0; rank < processes_.size(); ++rank) {
+    if (alive_.contains(processes_[rank].pid) && options_.is_lost(rank)) return true;
+  }
+  return false;
 }
 
 void Supervisor::on_signals() {
@@ -191,15 +214,31 @@ void Supervisor::on_signals() {
   }
 }
 
+bool Supervisor::interrupts_again(int signal) {
+  if (signal == SIGINT && alive_.empty()) interrupted_at_end_ = true;
+  if (signal != SIGINT || ++interrupts_ != 2) return false;
+  say(fmt::format("interrupted again; killing {}", count(alive_.size(), "rank", "ranks")));
+  status_ = interrupted_status;
+  kill();
+  return true;
+}
+
+void Supervisor::on_elsewhere() {
+  while (const auto event = options_.elsewhere.next()) {
+    if (event->over) over_ = event->over;
+    if (event->signal && !interrupts_again(*event->signal)) signal_all(*event->signal);
+    if (!event->failed) continue;
+    say(event->line);
+    if (!status_) status_ = event->failed;
+    last_failed_ = event->rank;
+    if (!grace_over_) grace_over_ = Clock::now() + options_.grace;
+  }
+}
+
 void Supervisor::pass_on(const signalfd_siginfo& info) {
   const auto signal = static_cast<int>(info.ssi_signo);
-  if (signal == SIGINT && alive_.empty()) interrupted_at_end_ = true;
-  if (signal == SIGINT && ++interrupts_ == 2) {
-    say(fmt::format("interrupted again; killing {}", count(alive_.size(), "rank", "ranks")));
-    status_ = interrupted_status;
-    kill();
-    return;
-  }
+  if (options_.elsewhere.pass_on) options_.elsewhere.pass_on(signal);
+  if (interrupts_again(signal)) return;
   for (const pid_t pid : alive_) {
     // A key of the terminal has reached every process of the group by itself.
     if (came_from_terminal(info) && getpgid(pid) == getpgrp()) continue;
@@ -323,7 +362,7 @@ void Supervisor::say(const std::string& line) {
 std::vector<std::uint32_t> Supervisor::running_ranks() const {
   std::vector<std::uint32_t> ranks;
   for (std::uint32_t rank = 0; rank < processes_.size(); ++rank) {
-    if (alive_.contains(processes_[rank].pid)) ranks.push_back(rank);
+    if (alive_.contains(processes_[rank].pid)) ranks.push_back(in_job(rank));
   }
   return ranks;
 }

@@ -47,6 +47,7 @@ class Supervisor {
     killing,
   };
 
+  [[nodiscard]] int own_status();
   void wait_for_events(Deadline until);
   void on_end_of(std::uint32_t rank);
   // Those without a handle, of which no event tells.
@@ -55,6 +56,11 @@ class Supervisor {
   [[nodiscard]] bool one_is_dying() const;
   void on_signals();
   void pass_on(const signalfd_siginfo& info);
+  // True where the ranks have been killed instead.
+  bool interrupts_again(int signal);
+  // What is told of ranks elsewhere.
+  void on_elsewhere();
+  int wait_for_elsewhere(int status);
 
   [[nodiscard]] Deadline next_deadline() const;
   void on_deadlines();
@@ -68,6 +74,9 @@ class Supervisor {
   void end_relay();
   void say(const std::string& line);
   [[nodiscard]] std::vector<std::uint32_t> running_ranks() const;
+  [[nodiscard]] std::uint32_t in_job(std::uint32_t rank) const {
+    return options_.first_rank + rank;
+  }
 
   const LaunchOptions& options_;
   std::vector<RankProcess> processes_;
@@ -81,7 +90,7 @@ class Supervisor {
   Deadline time_limit_;
   Deadline grace_over_;
   Deadline kill_at_;
-  std::uint32_t last_failed_ = 0;
+  std::uint32_t last_failed_ = 0;       // the job's number
   std::optional<int> status_;           // the first failure decides
   bool first_died_ = false;             // without a chance to say so itself
   bool heard_of_one_ = false;           // the first failure here came from a death still to be seen
@@ -90,6 +99,7 @@ class Supervisor {
   bool interrupted_at_end_ = false;  // when no rank was left
   bool relay_done_ = false;
   bool has_handles_ = true;
+  std::optional<int> over_;  // with ranks elsewhere: the job's status, once these have ended, too
 };
 
 }  // namespace muster::launcher

@@ -29,6 +29,7 @@ class Round {
   [[nodiscard]] bool is_complete() const { return come_ == entries_.size(); }
   [[nodiscard]] std::optional<Clock::time_point> until() const { return until_; }
   [[nodiscard]] std::chrono::nanoseconds within() const { return within_; }
+  [[nodiscard]] bool has_begun() const { return come_ > 0; }
   [[nodiscard]] bool has_come(std::uint32_t rank) const { return entries_[rank].has_value(); }
 
   // All entries as the bytes of a result; the next round begins.

@@ -53,12 +53,30 @@ void Star::take(std::uint32_t rank, std::string_view bytes, std::chrono::nanosec
                  {},
                  Rank{rank}});
   }
+  if (!left_.empty()) return on_left(*left_.begin());
   if (!round_.is_complete()) return;
   const std::string result = round_.finish();
   for (Seat& seat : seats_) {
     if (seat.channel) seat.channel->send(kind::result, result);
   }
   if (on_result) on_result(result);
+}
+
+void Star::leave(std::uint32_t rank) {
+  if (is_hub()) return on_left(rank);
+  std::string bytes;
+  put_number(bytes, rank);
+  seats_[0].channel->send(kind::left, bytes);
+}
+
+void Star::on_left(std::uint32_t rank) {
+  left_.insert(rank);
+  if (!round_.has_begun() || round_.has_come(rank)) return;
+  fail({ErrorCode::peer_lost,
+        fmt::format("{} has ended, and the others wait for it", name_of_rank(rank)),
+        {},
+        {},
+        Rank{rank}});
 }
 
 void Star::fail(const Error& error) {
@@ -104,9 +122,9 @@ void Star::on_late() {
 
 // ---- frames
 
-void Star::tell(std::uint32_t kind, std::string_view bytes) {
+void Star::tell(std::uint32_t kind, std::string_view bytes, std::uint32_t but) {
   for (Seat& seat : seats_) {
-    if (seat.channel) seat.channel->send(kind, bytes);
+    if (seat.channel && (!is_hub() || seat.member.index != but)) seat.channel->send(kind, bytes);
   }
 }
 
@@ -123,6 +141,12 @@ void Star::on_entry(std::uint32_t index, const Frame& frame) {
 void Star::on_frame(std::uint32_t index, const Frame& frame) {
   const std::uint32_t member = seats_[index].member.index;
   if (is_hub() && frame.kind == kind::entry) return on_entry(index, frame);
+  if (is_hub() && frame.kind == kind::left) {
+    const auto rank = Reader(frame.bytes).number<std::uint32_t>();
+    const Seat& seat = seats_[index];
+    if (rank >= seat.first && rank < seat.first + seat.member.count) on_left(rank);
+    return;
+  }
   if (!is_hub() && frame.kind == kind::result) {
     leaf_until_.reset();
     if (!failed_ && on_result) on_result(frame.bytes);

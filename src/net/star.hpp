@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +64,8 @@ class Star {
 
   // An own rank brings its entry to the round; `within`: how long it waits for the others.
   void contribute(std::uint32_t rank, std::string_view bytes, std::chrono::nanoseconds within);
+  // An own rank has ended, or will bring nothing more: fails a round that waits for it.
+  void leave(std::uint32_t rank);
   // For this member and all others: what was brought, or why there will be nothing more. One of the
   // two is called, from contribute() or handle().
   std::function<void(const std::string& result)> on_result;
@@ -70,8 +73,9 @@ class Star {
   // Ends the rounds, here and at all others.
   void fail(const Error& error);
 
-  // What launchers tell each other besides; from a leaf to the hub, from the hub to all leaves.
-  void tell(std::uint32_t kind, std::string_view bytes);
+  // What launchers tell each other besides; from a leaf to the hub, from the hub to all leaves but
+  // `but`.
+  void tell(std::uint32_t kind, std::string_view bytes, std::uint32_t but = 0);
   std::function<void(std::uint32_t member, const Frame& frame)> on_notice;
   // A member's connection has ended. Not set: the rounds fail.
   std::function<void(std::uint32_t member, const std::string& why)> on_end;
@@ -84,6 +88,9 @@ class Star {
 
   // "rank 3 on node-b": with the host where the member has come.
   [[nodiscard]] std::string name_of(std::uint32_t member) const;
+  [[nodiscard]] const std::string& host_of(std::uint32_t member) const {
+    return seats_[member].member.host;  // at the hub
+  }
   [[nodiscard]] std::string name_of_rank(std::uint32_t rank) const;
   // Members of the job by their first rank and host, in order; a leaf knows the hub and itself.
   [[nodiscard]] const std::vector<Seat>& seats() const { return seats_; }
@@ -95,6 +102,7 @@ class Star {
   void on_entry(std::uint32_t seat, const Frame& frame);
   void on_closed(std::uint32_t seat, const std::string& why);
   void take(std::uint32_t rank, std::string_view bytes, std::chrono::nanoseconds within);
+  void on_left(std::uint32_t rank);
   void on_late();
   void accept_failure(const Error& error);
 
@@ -103,6 +111,7 @@ class Star {
   std::uint32_t first_ = 0;
   std::uint32_t ranks_ = 1;
   Round round_;
+  std::set<std::uint32_t> left_;                 // hub: ranks that bring nothing more
   std::optional<Clock::time_point> leaf_until_;  // the hub's answer has to come by then
   std::optional<Error> failed_;
 };

@@ -17,6 +17,7 @@ inline constexpr std::uint32_t entry = 1;    // rank, nanoseconds that it waits,
 inline constexpr std::uint32_t result = 2;   // a text for each rank
 inline constexpr std::uint32_t failure = 3;  // an error
 inline constexpr std::uint32_t start = 4;    // the first rank of the member, all ranks, hub's host
+inline constexpr std::uint32_t left = 5;     // a rank that brings nothing more
 inline constexpr std::uint32_t first_notice = 16;  // and above: of launchers
 }  // namespace kind
 

@@ -339,14 +339,15 @@ TEST(Environment, SeveralHostsAreRefused) {
   EXPECT_EQ(
       expect_error(with(mpirun, {{"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}}), ErrorCode::unavailable),
       "mpirun (Open MPI) started this job on several hosts (OMPI_COMM_WORLD_LOCAL_SIZE is 1, "
-      "but OMPI_COMM_WORLD_SIZE is 2); muster runs on one host so far");
+      "but OMPI_COMM_WORLD_SIZE is 2); muster::run wants its ranks on one");
   EXPECT_EQ(expect_error(with(torchrun, {{"LOCAL_WORLD_SIZE", "4"}}), ErrorCode::unavailable),
             "torchrun started this job on several hosts (LOCAL_WORLD_SIZE is 4, but WORLD_SIZE is "
-            "8); muster runs on one host so far");
-  EXPECT_EQ(expect_error(with(srun, {{"SLURM_NNODES", "2"}, {"SLURM_STEP_NODELIST", "n[1-2]"}}),
-                         ErrorCode::unavailable),
-            "srun (SLURM) started this job on several hosts (SLURM_NNODES is 2: n[1-2]); muster "
-            "runs on one host so far");
+            "8); muster::run wants its ranks on one");
+  EXPECT_EQ(
+      expect_error(with(srun, {{"SLURM_NNODES", "2"}, {"SLURM_STEP_NODELIST", "n[1-2]"}}),
+                   ErrorCode::unavailable),
+      "srun (SLURM) started this job on several hosts (SLURM_NNODES is 2: n[1-2]); muster::run "
+      "wants its ranks on one");
   EXPECT_EQ(expect_error(with(mpirun, {{"OMPI_COMM_WORLD_LOCAL_SIZE", "3"}}),
                          ErrorCode::invalid_argument),
             "OMPI_COMM_WORLD_LOCAL_SIZE is 3, but OMPI_COMM_WORLD_SIZE is only 2");
