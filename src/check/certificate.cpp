@@ -20,7 +20,8 @@ struct Lesson {  // what a reader learns
 
 class WaitJudge {
  public:
-  WaitJudge(const Cell& cell, const Taken& taken) : cell_(cell), taken_(taken) {
+  WaitJudge(const Cell& cell, const Taken& taken, Patience& patience)
+      : cell_(cell), taken_(taken), patience_(patience) {
     for (std::uint32_t at = 0; at < cell.count; ++at)
       if (cell.deposits[at].cause.at(taken.thread) < taken.epoch || mutant("D-after-the-wait"))
         upper_.add(at);
@@ -98,6 +99,7 @@ class WaitJudge {
     query.must = taken_.must;
     query.among = upper_;
     query.limit = most_sets;
+    query.patience = &patience_;
     const SetAnswer answer = closed_sets(query);
     if (answer.cut) return false;
     for (const Bits& set : answer.sets)
@@ -137,6 +139,7 @@ class WaitJudge {
 
   const Cell& cell_;
   const Taken& taken_;
+  Patience& patience_;
   Bits upper_;
 };
 
@@ -151,11 +154,12 @@ std::optional<std::string> why_not_determinate(Execution& run) {
   if (mutant("D-unjudged")) return std::nullopt;
   for (const Taken& taken : run.taken()) {
     const Cell& cell = run.cell(taken.cell);
+    if (run.patience().ends(cell.count)) return "time was up before all reads were judged";
     // Whoever comes first decides what is found: D says nothing of it.
     if (taken.kind == ReadKind::fetch && !mutant("D-fetched"))
       return fmt::format("there are fetched operations ({} at {})", run.name_of_cell(cell),
                          short_place(taken.where));
-    if (taken.looks == 1 && WaitJudge(cell, taken).holds()) continue;
+    if (taken.looks == 1 && WaitJudge(cell, taken, run.patience()).holds()) continue;
     return fmt::format("the read of {} by {} ({}) can be answered in more than one way",
                        run.name_of_cell(cell), run.name_of_thread(run.threads()[taken.thread]),
                        short_place(taken.where));

@@ -26,6 +26,10 @@ class Walk {
   }
 
  private:
+  [[nodiscard]] bool ends(std::uint64_t work) const {
+    return query_.patience != nullptr && query_.patience->ends(work);
+  }
+
   [[nodiscard]] bool satisfied(const Bits& set) const {
     return !query_.condition ||
            satisfies(cell_.value(set), query_.condition->compare, query_.condition->value);
@@ -57,7 +61,7 @@ class Walk {
   void offer(const Bits& set) {
     if (query_.newer > 0 && set.end() <= query_.newer) return;
     if (query_.chain && !in_chain(set)) return;
-    if (query_.minimal && !minimal(set)) return;
+    if (query_.minimal && (ends(cell_.count) || !minimal(set))) return;
     if (query_.fetch && !query_.fetch->leaves(cell_.value(set)) && !cell_.is_newest(set) &&
         !mutant("fetch-after-an-older-value"))
       return;
@@ -70,7 +74,7 @@ class Walk {
 
   void from(std::uint32_t at, const Bits& set) {
     if (answer_->cut) return;
-    if (++visited_ > most_visits) {
+    if (++visited_ > most_visits || ends(1)) {
       answer_->cut = true;
       return;
     }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "check/cell.hpp"
+#include "check/patience.hpp"
 
 namespace muster::check::engine {
 
@@ -21,12 +22,13 @@ struct SetQuery {
   std::uint32_t newer = 0;
   bool minimal = false;  // only those of which no closed part satisfies; the cell is monotone
   bool chain = false;
-  std::size_t limit = 1;  // stop after so many
+  std::size_t limit = 1;         // stop after so many
+  Patience* patience = nullptr;  // stop where it ends
 };
 
 struct SetAnswer {
   std::vector<Bits> sets;
-  bool cut = false;  // there may be more than `limit`
+  bool cut = false;  // there may be more than `limit`, or patience has ended
 };
 
 // The sets that leave out early deposits come first, so the first satisfying one is minimal.

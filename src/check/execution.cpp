@@ -28,7 +28,8 @@ Execution::Execution(const Options& options, const std::function<void(model::Tea
       windows_(options_.ranks),
       counters_(options_.ranks),
       clocks_(options_, threads_.size()),
-      steps_(options_),
+      patience_(options_),
+      steps_(options_, patience_),
       sites_(options_) {
   groups_.reset(threads_.size());
   if (options_.lanes == 1 || options_.expire > 0) groups_.merge_all();
@@ -51,6 +52,7 @@ void Execution::reset() {
   entries_.clear();
   polls_.reset();
   tasks_.reset();
+  patience_.reset();
   steps_.reset();
   findings_.clear();
   history_.clear();
@@ -101,6 +103,7 @@ Ending Execution::run(Scheduler& strategy) {
 Ending Execution::loop(Scheduler& strategy) {
   for (;;) {
     fibers_.run_ready();
+    halted_ = halted_ || patience_.is_over();
     if (halted_) return Ending::halted;
     if (!polls_.endless().empty()) return Ending::polls;
     if (fibers_.stopped()) return Ending::stopped;

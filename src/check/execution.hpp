@@ -24,6 +24,7 @@
 #include "check/groups.hpp"
 #include "check/history.hpp"
 #include "check/one_order.hpp"
+#include "check/patience.hpp"
 #include "check/polls.hpp"
 #include "check/record.hpp"
 #include "check/scheduler.hpp"
@@ -110,6 +111,8 @@ class Execution {
   [[nodiscard]] std::uint32_t expired() const { return expired_; }
   [[nodiscard]] bool aborted() const { return aborted_; }
   [[nodiscard]] bool halted() const { return halted_; }
+  // For work that is no operation: asked as often as such work is done.
+  [[nodiscard]] Patience& patience() { return patience_; }
   // Window data, an expectation, a barrier's calls or a promise: something to be right or wrong.
   [[nodiscard]] bool has_substance() const { return has_substance_; }
   [[nodiscard]] bool has_parts() const { return has_parts_; }
@@ -336,6 +339,7 @@ class Execution {
   BarrierEntries entries_;
   Polls polls_;
   Tasks tasks_;
+  Patience patience_;
   StepCount steps_;
   std::vector<std::byte> scratch_;  // for what must not be touched
 

@@ -72,7 +72,7 @@ class Explorer {
     report_.polls = report_.polls || run_.polls().seen();
     has_substance_ = has_substance_ || run_.has_substance();  // one that is given up may have none
     if (polls_.empty()) polls_ = run_.polls().endless();
-    halted_ = halted_ || ending == Ending::halted;
+    note_halt();
     if (ending == Ending::lost) undetermined_ = "the same answers to the same reads lead elsewhere";
     if (run_.findings().empty() || ending == Ending::lost) return true;
     report_.verdict = Verdict::refuted;
@@ -81,6 +81,9 @@ class Explorer {
     if (options_.trace) keep_events();
     return false;
   }
+
+  // Also where time was up while sets were looked for, so that some were not found.
+  void note_halt() { halted_ = halted_ || run_.halted() || run_.patience().is_over(); }
 
   void bounded(const std::string& why) {
     report_.verdict = Verdict::bounded;
@@ -121,8 +124,10 @@ class Explorer {
       return false;
     }
     if (auto why = why_not_determinate(run_)) {
+      note_halt();
+      if (halted_) bounded(stopped());
       report_.why_search = std::move(*why);
-      return false;
+      return halted_;
     }
     report_.executions = 1;
     report_.outcomes.insert(run_.outcome());
@@ -142,7 +147,7 @@ class Explorer {
     undetermined_ = what_is_undetermined(run_);
     run_.keep_trace(traced);
     run_.keep_record(false);
-    halted_ = halted_ || run_.halted();
+    note_halt();
     return halted_ || !undetermined_.empty();
   }
 

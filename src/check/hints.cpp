@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "check/asked.hpp"
 #include "check/sites.hpp"
 
 namespace muster::check {
@@ -211,7 +212,9 @@ std::vector<std::string> hint_lines(const Hints& hints, const std::vector<Holdin
           : fmt::format("{} tried, each alone: {}", hints.tried(),
                         spare == 0 ? "all are needed"
                                    : fmt::format("{} needed, {} not", hints.needed, spare));
-  if (hints.not_tried > 0) sum += fmt::format("; {} not tried, over time", hints.not_tried);
+  if (hints.not_tried > 0)
+    sum += fmt::format("; {} not tried, {}", hints.not_tried,
+                       interrupted() ? "interrupted" : "over time");
   const Options& options = holding.front().options;
   lines.push_back(fmt::format(
       "{}; for {} ranks, {} calls, {} lanes, {} threads per lane on {}, and what this check looks "

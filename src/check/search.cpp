@@ -48,6 +48,7 @@ std::vector<Node::Choice> ways(Execution& run, const Thread& thread, bool all, s
     query.minimal = !all;
     query.chain = all;
     query.limit = limit;
+    query.patience = &run.patience();
     SetAnswer answer = closed_sets(query);
     cut = cut || answer.cut;
     for (Bits& set : answer.sets) {
@@ -172,6 +173,7 @@ bool Search::new_minimal_set(Execution& run, const Node& node, std::uint32_t dep
     if (cell.deposits[at].cause.at(node.thread) < node.epoch) query.among.add(at);
   query.condition = node.condition;
   query.limit = most_choices;
+  query.patience = &run.patience();
   // Of the sets with this deposit, one that does not satisfy without it.
   for (const Bits& set : closed_sets(query).sets) {
     Bits less;

@@ -3,13 +3,14 @@
 
 #include <cstdint>
 
+#include "check/patience.hpp"
 #include "muster/check/report.hpp"
 
 namespace muster::check::engine {
 
 class StepCount {
  public:
-  explicit StepCount(const Options& options) : options_(options) {}
+  StepCount(const Options& options, Patience& patience) : options_(options), patience_(patience) {}
 
   // Before an execution.
   void reset() { here_ = 0; }
@@ -19,23 +20,19 @@ class StepCount {
     ++here_;
   }
   void count_element() { ++all_; }
-  // Of the operation just counted: it is one too many for one execution, or Options::halt says that
-  // no more are wanted, which is asked now and then.
+  // Of the operation just counted: it is one too many for one execution, or no more are wanted.
   enum class Verdict : std::uint8_t { goes_on, too_many, halted };
   [[nodiscard]] Verdict judge() {
     if (here_ > options_.steps) return Verdict::too_many;
-    const bool asks = ++unasked_ % steps_between_looks == 0 && options_.halt;
-    return asks && options_.halt() ? Verdict::halted : Verdict::goes_on;
+    return patience_.ends() ? Verdict::halted : Verdict::goes_on;
   }
   [[nodiscard]] std::uint64_t all() const { return all_; }  // of all executions
 
  private:
-  static constexpr std::uint64_t steps_between_looks = 1024;
-
   const Options& options_;
+  Patience& patience_;
   std::uint64_t all_ = 0;
   std::uint64_t here_ = 0;
-  std::uint64_t unasked_ = 0;
 };
 
 }  // namespace muster::check::engine

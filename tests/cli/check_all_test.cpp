@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <pty.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -186,15 +185,6 @@ TEST(CheckAll, SaysWhatIsWrongWithItsArguments) {
   EXPECT_EQ(count(usage_error({"--hints"}), "--all excludes --hints"), 1);
   EXPECT_EQ(count(usage_error({"--html", "x"}), "--all excludes --html"), 1);
   EXPECT_EQ(count(usage_error({"--jobs", "0"}), "--jobs: Value 0 not in range 1 to 1024"), 1);
-}
-
-double processor_seconds_of_children() {
-  rusage used{};
-  getrusage(RUSAGE_CHILDREN, &used);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 // With their own numbers, each within 10 s, or it would be bounded, and all of them within what two

@@ -220,7 +220,28 @@ TEST(CheckCommand, HintsEndAtTheTimeout) {
   EXPECT_EQ(command.wait(), 0) << command.err();
   EXPECT_EQ(count(command.out(), " not tried, over time; for "), 1) << command.out();
 }
+
+// Who interrupts it has not run out of time.
+TEST(CheckCommand, HintsAreInterrupted) {
+  Command command({MUSTER_CHECK_ALL_PROGRAM, "burns/processor", "--profile", "sc", "--hints"});
+  ASSERT_TRUE(command.has_written("  sc     certified"));
+  command.signal(SIGINT);
+  EXPECT_EQ(command.wait(), 0) << command.err();
+  EXPECT_EQ(count(command.out(), " not tried, interrupted; for "), 1) << command.out();
+}
 #endif
+
+// A single execution may take long, since the sets of deposits that a wait may take are many: the
+// time is looked at within it, too.
+TEST(CheckCommand, TheTimeoutEndsALongExecution) {
+  const double before = processor_seconds_of_children();
+  Command command(muster({"check", "counter_barrier", "-n", "64", "--calls", "20", "--profile",
+                          "direct", "--timeout", "0.5"}));
+  EXPECT_EQ(command.wait(), 3) << command.err();
+  EXPECT_EQ(count(command.out(), "bounded: over time, 0.5 s (--timeout asks for more)"), 1)
+      << command.out();
+  EXPECT_LT(processor_seconds_of_children() - before, 1.5);
+}
 
 }  // namespace
 }  // namespace muster::testing

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,6 +146,15 @@ std::vector<std::string> run_script(std::vector<std::string> options, const std:
   for (const char* word : {"sh", "-c"}) options.emplace_back(word);
   options.push_back(script);
   return muster(options);
+}
+
+double processor_seconds_of_children() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 int count(const std::string& text, const std::string& part) {

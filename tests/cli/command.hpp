@@ -61,6 +61,9 @@ std::vector<std::string> muster(std::vector<std::string> arguments);
 // muster run [options] sh -c script
 std::vector<std::string> run_script(std::vector<std::string> options, const std::string& script);
 
+// Of those that have been waited for.
+double processor_seconds_of_children();
+
 int count(const std::string& text, const std::string& part);
 std::vector<std::string> lines_of(const std::string& text);
 
