@@ -2,19 +2,28 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "check/weak_memory.hpp"
+#include "litmus/candidate.hpp"
 #include "litmus/condition.hpp"
-#include "litmus/memory.hpp"
 
 namespace muster::litmus {
 namespace {
 
-// A use of a barrier: who has come, and whether somebody has passed.
+using check::engine::Known;
+using check::engine::MemoryAccess;
+using check::engine::Seat;
+using check::engine::Stamp;
+using check::engine::WeakMemory;
+using check::engine::WriteNumber;
+
+// A use of a barrier: who has come, knowing what, and whether somebody has passed.
 struct Meeting {
-  std::vector<std::pair<std::size_t, View>> come;
+  std::vector<std::pair<std::size_t, Known>> come;
   bool passed = false;
 };
 
@@ -23,10 +32,18 @@ struct Runner {
   std::size_t turns = 0;
   std::vector<Word> registers{};
   std::vector<Word> waits_at{};  // the barrier that it has come to, and has not passed
+  Known known{};
+  std::uint32_t events = 0;  // its own so far
+
+  Stamp step(std::size_t thread) {
+    const Stamp stamp{static_cast<std::uint32_t>(thread), ++events};
+    known.events.raise(stamp);
+    return stamp;
+  }
 };
 
 struct State {
-  Memory memory;
+  WeakMemory memory;
   std::vector<Runner> runners;
   std::map<std::vector<Word>, Meeting> meetings;
   std::map<std::vector<Word>, Word> uses;  // of a barrier by a thread
@@ -43,10 +60,13 @@ struct Hash {
 
 class Explorer {
  public:
-  Explorer(const Program& program, const Bounds& bounds) : program_(program), bounds_(bounds) {}
+  Explorer(const Program& program, const Bounds& bounds) : program_(program), bounds_(bounds) {
+    for (const Thread& thread : program_.threads) seats_.push_back({thread.cta, thread.gpu});
+  }
 
   Exploration run() {
-    State first{Memory(program_), {}, {}, {}};
+    State first{WeakMemory(seats_, check::Rules::ptx), {}, {}, {}};
+    for (const Location& location : program_.locations) (void)first.memory.make(location.initial);
     for (const Thread& thread : program_.threads) {
       Runner runner;
       runner.registers = thread.initial;
@@ -80,7 +100,8 @@ class Explorer {
     const bool holds = satisfies(program_.condition, [&](const Term& term) {
       if (term.kind == Term::Kind::constant) return term.value;
       if (term.kind == Term::Kind::reg) return state.runners[term.thread].registers[term.index];
-      return state.memory.last(term.index);
+      const auto location = static_cast<std::uint32_t>(term.index);
+      return state.memory.value(location, state.memory.last(location));
     });
     found_ = found_ || holds != (program_.quantifier == Quantifier::forall);
   }
@@ -128,61 +149,120 @@ class Explorer {
   }
 
   void go_on(State state, std::size_t thread) {
-    if (state.memory.race()) {
-      result_.race = *state.memory.race();
-      return;
-    }
     ++state.runners[thread].at;
     visit(std::move(state));
   }
 
+  static MemoryAccess access_of(const Event& event, std::size_t at) {
+    MemoryAccess access;
+    access.thread = static_cast<std::uint32_t>(event.thread);
+    access.scope = event.scope == Scope::cta   ? muster::Scope::block
+                   : event.scope == Scope::gpu ? muster::Scope::device
+                                               : muster::Scope::system;
+    access.strong = event.strong;
+    access.acquire = event.acquire;
+    access.release = event.release;
+    access.sc = event.sc;
+    access.tag = static_cast<std::uint32_t>(at);
+    return access;
+  }
+  // Of the instruction that the thread is at.
+  [[nodiscard]] MemoryAccess access(const State& state, std::size_t thread,
+                                    Event::Kind kind) const {
+    const std::size_t at = state.runners[thread].at;
+    return access_of(memory_event(kind, thread, program_.threads[thread].code[at]), at);
+  }
+
+  static Word read(State& state, const MemoryAccess& access, std::uint32_t location,
+                   WriteNumber from) {
+    Runner& runner = state.runners[access.thread];
+    Known gained;
+    const Word value =
+        state.memory.read(access, runner.step(access.thread), location, from, gained);
+    runner.known.join(gained);
+    return value;
+  }
+
+  // Two writes that nothing orders and that are not morally strong have no one order: then there is
+  // no verdict.
+  bool races(const State& state, const MemoryAccess& access, std::uint32_t location) {
+    const auto& known = state.runners[access.thread].known.events;
+    const auto other = state.memory.unordered(access, location, known);
+    if (!other) return false;
+    const auto words = [&](const MemoryAccess& of) {
+      return "P" + std::to_string(of.thread) + ": " + program_.threads[of.thread].code[of.tag].text;
+    };
+    result_.race = words(state.memory.write_of(location, *other).by) + " and " + words(access);
+    return true;
+  }
+
   void load(const State& state, std::size_t thread, const Instruction& one) {
-    const Event event = memory_event(Event::Kind::read, thread, one);
-    for (const WriteNumber from : state.memory.readable(thread, one.location)) {
+    const MemoryAccess made = access(state, thread, Event::Kind::read);
+    const auto location = static_cast<std::uint32_t>(one.location);
+    for (const WriteNumber from :
+         state.memory.readable(location, state.runners[thread].known.events)) {
       if (stopped()) return;
       State next = state;
-      next.runners[thread].registers[one.target] = next.memory.read(event, from);
+      next.runners[thread].registers[one.target] = read(next, made, location, from);
       go_on(std::move(next), thread);
     }
   }
 
   void store(const State& state, std::size_t thread, const Instruction& one) {
-    const Event event = memory_event(Event::Kind::write, thread, one);
+    const MemoryAccess made = access(state, thread, Event::Kind::write);
+    const auto location = static_cast<std::uint32_t>(one.location);
     const Word value = operand(state.runners[thread], one, 0);
-    for (const WriteNumber behind : state.memory.writable(thread, one.location)) {
+    if (races(state, made, location)) return;
+    for (const WriteNumber behind :
+         state.memory.writable(location, state.runners[thread].known.events)) {
       if (stopped()) return;
       State next = state;
-      next.memory.write(event, behind, value);
+      Runner& runner = next.runners[thread];
+      const Stamp stamp = runner.step(thread);
+      next.memory.write(made, stamp, location, behind, value, runner.known);
       go_on(std::move(next), thread);
     }
   }
 
   // A cas that fails is a read, of whichever write.
   void atomic(const State& state, std::size_t thread, const Instruction& one) {
-    const Event read = memory_event(Event::Kind::read, thread, one);
-    const Event write = memory_event(Event::Kind::write, thread, one);
+    const MemoryAccess reads = access(state, thread, Event::Kind::read);
+    const MemoryAccess writes = access(state, thread, Event::Kind::write);
+    const auto location = static_cast<std::uint32_t>(one.location);
     const Word first = operand(state.runners[thread], one, 0);
     const bool cas = one.function == Function::cas;
-    const auto changeable = state.memory.writable(thread, one.location);
-    for (const WriteNumber from : state.memory.readable(thread, one.location)) {
+    const auto& known = state.runners[thread].known.events;
+    const auto changeable = state.memory.writable(location, known);
+    for (const WriteNumber from : state.memory.readable(location, known)) {
       if (stopped()) return;
       State next = state;
-      const Word found = next.memory.value(one.location, from);
-      const bool writes = !cas || found == first;
-      if (writes && std::find(changeable.begin(), changeable.end(), from) == changeable.end())
+      Runner& runner = next.runners[thread];
+      const Word found = next.memory.value(location, from);
+      const bool changes = !cas || found == first;
+      if (changes && std::find(changeable.begin(), changeable.end(), from) == changeable.end())
         continue;
       const Word value =
           cas ? operand(state.runners[thread], one, 1) : apply(one.function, found, first);
-      (void)next.memory.read(read, from);
-      if (writes) next.memory.write_back(write, from, value);
-      if (one.target != Instruction::none) next.runners[thread].registers[one.target] = found;
+      (void)read(next, reads, location, from);
+      if (changes) {
+        if (races(next, writes, location)) return;
+        const Stamp stamp = runner.step(thread);
+        next.memory.write_back(writes, stamp, location, from, value, runner.known);
+      }
+      if (one.target != Instruction::none) runner.registers[one.target] = found;
       go_on(std::move(next), thread);
     }
   }
 
   void fence(const State& state, std::size_t thread, const Instruction& one) {
     State next = state;
-    next.memory.fence(fence_event(thread, one));
+    Runner& runner = next.runners[thread];
+    const MemoryAccess made = access_of(fence_event(thread, one), runner.at);
+    (void)runner.step(thread);
+    Known gained;
+    next.memory.acquire_fence(made, gained);
+    runner.known.join(gained);
+    next.memory.release_fence(made, runner.known);
     go_on(std::move(next), thread);
   }
 
@@ -194,10 +274,8 @@ class Explorer {
     if (!runner.waits_at.empty()) {
       Meeting& meeting = next.meetings[std::exchange(runner.waits_at, {})];
       meeting.passed = true;
-      std::vector<View> others;
-      for (const auto& [who, view] : meeting.come)
-        if (who != thread) others.push_back(view);
-      next.memory.pass(thread, others);
+      for (const auto& [who, known] : meeting.come)
+        if (who != thread) runner.known.join(known);
       return go_on(std::move(next), thread);
     }
     const Thread& place = program_.threads[thread];
@@ -208,7 +286,8 @@ class Explorer {
     name.push_back(next.uses[mine]++);
     Meeting& meeting = next.meetings[name];
     if (meeting.passed) return;
-    meeting.come.emplace_back(thread, next.memory.come(thread));
+    (void)runner.step(thread);
+    meeting.come.emplace_back(thread, runner.known);
     if (one.arrives) return go_on(std::move(next), thread);
     runner.waits_at = name;
     visit(std::move(next));
@@ -221,11 +300,13 @@ class Explorer {
       all.insert(all.end(), {runner.at, runner.turns, runner.waits_at.size()});
       all.insert(all.end(), runner.waits_at.begin(), runner.waits_at.end());
       all.insert(all.end(), runner.registers.begin(), runner.registers.end());
+      for (std::uint32_t other = 0; other < state.runners.size(); ++other)
+        all.push_back(runner.known.events.at(other));
     }
     for (const auto& [name, meeting] : state.meetings) {
       all.insert(all.end(), name.begin(), name.end());
       std::uint64_t who = meeting.passed ? 1 : 0;
-      for (const auto& [thread, view] : meeting.come) who |= std::uint64_t{2} << thread;
+      for (const auto& [thread, known] : meeting.come) who |= std::uint64_t{2} << thread;
       all.push_back(who);
     }
     state.memory.describe(all);
@@ -234,6 +315,7 @@ class Explorer {
 
   const Program& program_;
   const Bounds& bounds_;
+  std::vector<Seat> seats_;
   Exploration result_;
   bool found_ = false;
   std::unordered_set<std::vector<std::uint64_t>, Hash> seen_;

@@ -71,8 +71,8 @@ ALLOWED = {
     "source-task": CONCEPT + ["task", "fabric-host", "source-host", "team", "base"],
     # The shipped protocols are among what the checker checks; graphs of tasks run on it too.
     "check-source": PROTOCOLS + MODEL + ["base", "task"],
-    # Of the checker's engine its clocks and sets, which are headers alone.
-    "litmus": ["types", "result", "check-source"],
+    # Of the checker's engine its memory, with clocks and sets.
+    "litmus": ["types", "result", "check", "check-source"],
     "bench": PROTOCOLS + HOST + GPU + MODEL,
     "cli": PROTOCOLS + HOST + GPU + MODEL + ["check-source", "litmus", "bench", "net"],
     # Programs are written as a user would write them: with public headers alone, bar benchmarks.
