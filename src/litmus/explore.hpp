@@ -1,6 +1,6 @@
 // The verdict of an exploration: the test runs, thread by thread, on the checker's memory below the
-// operations of a fabric (src/check/weak_memory.hpp), and every choice of what a read reads and where
-// a write lies is tried.
+// operations of a fabric (src/check/weak_memory.hpp), and every choice of what a read reads and
+// where a write lies is tried.
 //
 // Where two writes race, the model gives their location no one order, and there is no verdict. Nor
 // is there where the model allows an execution in which program order and reads-from make a circle

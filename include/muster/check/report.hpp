@@ -48,9 +48,9 @@ enum class Verdict : std::uint8_t {
 // How executions are chosen where no certificate holds.
 enum class Strategy : std::uint8_t { search, random, pct };
 
-// Whose rules memory below the fabric's operations follows: those of C++20, which libcu++ keeps too,
-// or those of PTX, where a thread's later store to an object that it has released releases as well,
-// and fence.sc orders more than seq_cst. Both without load buffering.
+// Whose rules memory below the fabric's operations follows: those of C++20, which libcu++ keeps
+// too, or those of PTX, where a thread's later store to an object that it has released releases as
+// well, and fence.sc orders more than seq_cst. Both without load buffering.
 enum class Rules : std::uint8_t { cpp, ptx };
 
 // A change to the operations at one place of the source, to see whether it mends or spoils.
