@@ -23,12 +23,12 @@
 //     deposits of its put_signals are unordered among themselves and with its plain notifies,
 //     unless a flush or an acquired answer lies between.
 //  5. A wait, relaxed or not, comes before the own later stores and notifies: wait, wait_any,
-//     wait_packets, hand, take, and a test that said ok. Loads of window data and of counters,
-//     read, and a test that said pending are loads: they come before a release notify, but before a
-//     relaxed notify, hand, take or packet only where a converge lies between, with one thread
-//     too. flush, complete, put, get, put_signal and broadcast converge. (PTX alone would allow
-//     load buffering here: this is an assumption of muster and of every certificate of its
-//     checker.)
+//     wait_packets, wait_sentinel, hand, take, and a test that said ok. Loads of window data and
+//     of counters, read, and a test that said pending are loads: they come before a release notify,
+//     but before a relaxed notify, hand, take, packet or sentinel only where a converge lies
+//     between, with one thread too. flush, complete, put, get, put_signal and broadcast converge.
+//     (PTX alone would allow load buffering here: this is an assumption of muster and of every
+//     certificate of its checker.)
 //  6. Nothing orders an own notify before an own later wait, test or get (store buffering).
 //  7. Two adds to one cell commute and are atomic. A set and an add to one cell, or two sets,
 //     unordered, are an error, though it may seem to work: on some fabrics they are not even atomic
@@ -92,6 +92,7 @@
 #include <utility>
 
 #include "muster/fabric/call.hpp"
+#include "muster/fabric/sentinel.hpp"
 #include "muster/fabric/set_up.hpp"
 #include "muster/reduce.hpp"
 #include "muster/types.hpp"

@@ -11,7 +11,7 @@ namespace muster::check::engine {
 // Those of a part are its first thread's.
 void Execution::describe(Thread& self, const CallSignature& call) {
   if (!self.leads() || fibers_.unwinding() || mutant("calls-not-compared")) return;
-  const std::uint32_t number = self.described++;
+  const std::uint32_t number = threads_.counting_for(self).described++;
   const auto mismatch =
       described_.mismatch(self.lane, self.index, number, {self.rank, call, self.called});
   if (!mismatch) return;
@@ -25,7 +25,7 @@ void Execution::enter_call(Thread& self, std::uint32_t barrier, model::BarrierSc
                            Where where) {
   step(self, "enter", where);
   has_substance_ = true;
-  self.call = {true, barrier, self.lane, self.calls_made[barrier]++, scope};
+  self.call = {true, barrier, self.lane, threads_.counting_for(self).calls_made[barrier]++, scope};
   if (scope != model::BarrierScope::lane) groups_.merge_all();
   if (tracing()) note(self, where, fmt::format("enters call {} of the barrier", self.call.call));
   entries_.add(barrier, self.call.call,

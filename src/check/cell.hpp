@@ -52,9 +52,10 @@ struct Deposit {
   std::optional<Fetch::Kind> fetched;  // by which fetched operation
   Stamp stamp;                         // known to whoever's clock has reached it
   Clock view;                          // what a reader that acquires learns
-  Clock cause;                         // program order and every reads-from edge up to here
-  Clock ended;  // the part of it that is done before this takes effect (Thread::ended)
-  Bits before;  // the deposits on this cell that its thread had to see; closed
+  Clock behind;  // what its reader learns only where its next kernel begins, acquiring or not
+  Clock cause;   // program order and every reads-from edge up to here
+  Clock ended;   // the part of it that is done before this takes effect (Thread::ended)
+  Bits before;   // the deposits on this cell that its thread had to see; closed
   CallTag call;
   std::uint64_t depth = 0;  // of the chain of deposits up to this one
   Where where;

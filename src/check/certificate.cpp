@@ -14,6 +14,7 @@ constexpr std::size_t most_sets = 4096;  // beyond, a wait counts as not determi
 
 struct Lesson {  // what a reader learns
   Clock view;
+  Clock behind;
   Clock cause;
   Clock ended;
 };
@@ -111,6 +112,7 @@ class WaitJudge {
     Lesson lesson;
     cell_.contained(set).each([&](std::uint32_t at) {
       lesson.view.join(cell_.deposits[at].view);
+      lesson.behind.join(cell_.deposits[at].behind);
       lesson.cause.join(cell_.deposits[at].cause);
       lesson.ended.join(cell_.deposits[at].ended);
     });
@@ -133,8 +135,8 @@ class WaitJudge {
       return true;  // adds: more teaches more
     const Lesson more = lesson(set);
     const Lesson less = lesson(taken_.set);
-    return more.view.covers(less.view) && more.cause.covers(less.cause) &&
-           more.ended.covers(less.ended);
+    return more.view.covers(less.view) && more.behind.covers(less.behind) &&
+           more.cause.covers(less.cause) && more.ended.covers(less.ended);
   }
 
   const Cell& cell_;

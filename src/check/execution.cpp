@@ -49,6 +49,7 @@ void Execution::reset() {
   described_.clear();
   setup_calls_.clear();
   launches_.reset(options_.ranks);
+  kernels_.assign(options_.ranks, Kernels{});
   entries_.clear();
   polls_.reset();
   tasks_.reset();
@@ -78,6 +79,17 @@ void Execution::broke(Thread& thread, const std::optional<std::string>& threw) {
 }
 
 Ending Execution::run(Scheduler& strategy) {
+  const Ending ending = run_once(strategy);
+  if (!wants_overlap_) return ending;
+  wants_overlap_ = false;  // it was given up where its kernels first overlap
+  threads_.let_kernels_overlap();
+  clocks_ = TransferClocks(options_, threads_.size());
+  groups_.reset(threads_.size());
+  groups_.merge_all();
+  return run_once(strategy);
+}
+
+Ending Execution::run_once(Scheduler& strategy) {
   reset();
   const Fibers::Guarded guarded(fibers_);
   strategy_ = &strategy;

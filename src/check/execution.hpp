@@ -23,6 +23,7 @@
 #include "check/findings.hpp"
 #include "check/groups.hpp"
 #include "check/history.hpp"
+#include "check/kernels.hpp"
 #include "check/one_order.hpp"
 #include "check/patience.hpp"
 #include "check/polls.hpp"
@@ -63,6 +64,7 @@ struct Maker {
   const Bits* found = nullptr;
   bool agent = false;
   std::optional<Fetch::Kind> fetched;
+  const Clock* behind = nullptr;  // Deposit::behind
 };
 
 enum class Ending : std::uint8_t {
@@ -161,6 +163,16 @@ class Execution {
   WaitStatus wait_packets(Thread& self, model::Span lines, std::uint32_t flag, Where where);
   void* read_packet(Thread& self, model::Span element);
   void clear_packets(Thread& self, model::Span lines, Where where);
+  void launch_wait(Thread& self, Where where);
+  void launch_done(Thread& self, Where where);
+  bool begin_sentinel(Thread& self, model::Span lines, Rank peer, Where where);
+  void check_sentinel(Thread& self, bool is_one, Where where);
+  void* put_element(Thread& self, model::Span element, Rank peer);
+  void end_sentinel(Thread& self, model::Span lines, Rank peer, Where where);
+  WaitStatus wait_sentinel(Thread& self, model::Span lines, Where where);
+  bool begin_clearing(Thread& self, model::Span lines, Where where);
+  void clear_element(Thread& self, model::Span element);
+  void end_clearing(Thread& self, model::Span lines, Where where);
   // The asynchronous transfers with the peer among the first `begun` agents, of the own thread.
   void complete(Thread& self, Rank peer, std::uint32_t begun, Where where);
   void flush(Thread& self, std::optional<Rank> peer, Where where);
@@ -188,13 +200,15 @@ class Execution {
   // Meets the other ranks at the self's next set-up call; make() runs once, on the first arrival.
   std::uint32_t meet(Thread& self, const std::string& what,
                      const std::function<std::uint32_t()>& make, Where where);
-  // The cells that the flags of packets in this segment are.
+  // The cells that the flags of packets in this segment are, or the arrivals of sentinels' tiles.
   void make_slots(std::uint32_t segment);
   void free_segment(Thread& self, std::uint32_t segment, Where where);
   void free_cells(Thread& self, std::uint32_t first, std::uint32_t count, Where where);
   void promise_zero(Thread& self, std::uint32_t first, std::uint32_t count);
-  Result<void> launch(Thread& self, std::uint32_t count,
-                      const std::function<Result<void>(model::Fabric&)>& body, Where where);
+  // `kernels` of so many lanes, each of which may begin before the one before it has ended.
+  using KernelBody = std::function<Result<void>(model::Fabric&, std::uint32_t kernel)>;
+  Result<void> launch(Thread& self, std::uint32_t kernels, std::uint32_t count,
+                      const KernelBody& body, Where where);
   void abort(Thread& self, std::string_view reason, Where where);
 
   // ---- tasks of graphs: task_engine.cpp
@@ -220,6 +234,7 @@ class Execution {
  private:
   // ---- the loop: execution.cpp
   void reset();
+  Ending run_once(Scheduler& strategy);
   Ending loop(Scheduler& strategy);
   void unwind();
   [[nodiscard]] std::vector<std::uint32_t> in_order(std::uint32_t count) const;
@@ -263,7 +278,12 @@ class Execution {
   // ---- meetings.cpp
   void meet_lane(Thread& self);
   void meet_at(Thread& self, const char* kind);
-  void finish_lane(Thread& thread);
+
+  // ---- launches.cpp
+  void begin_kernel(std::uint32_t rank);
+  void tell_next(Thread& thread);
+  void finish_thread(Thread& thread);
+  void end_kernel(std::uint32_t rank);
 
   // ---- calls.cpp: the changes that are tried
   void change_before(Thread& self, const char* operation, Where where);
@@ -283,6 +303,8 @@ class Execution {
   [[nodiscard]] Signal flag_of(const Thread& self, model::Span lines) const;
   void deposit_flag(Thread& self, Signal signal, Rank peer, std::uint32_t flag, bool agent,
                     Where where);
+  void write_element(Thread& self, model::Span element, std::uint32_t rank, Stamp stamp,
+                     const char* how);
   std::optional<std::size_t> find_counter(Thread& self, Counter counter, Where where);
   void check_counter(Thread& self, std::size_t at, model::Access how);
   void access(Thread& self, std::uint32_t rank, model::Span span, model::Access access, Stamp stamp,
@@ -336,6 +358,7 @@ class Execution {
   DescribedCalls described_;
   SetupCalls setup_calls_;
   Launches launches_;
+  std::vector<Kernels> kernels_;  // by rank
   BarrierEntries entries_;
   Polls polls_;
   Tasks tasks_;
@@ -363,6 +386,7 @@ class Execution {
   bool has_parts_ = false;
   bool exact_sc_ = false;
   bool reversed_ = false;
+  bool wants_overlap_ = false;  // kernels overlap, for which there are not the threads yet
 };
 
 }  // namespace muster::check::engine

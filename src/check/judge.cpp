@@ -64,6 +64,7 @@ std::string Execution::name_of_thread(const Thread& thread) const {
   if (thread.is_task) return fmt::format("{} task \"{}\"", name, thread.task);
   if (options_.lanes > 1) name += fmt::format(" lane {}", thread.lane);
   if (options_.threads > 1) name += fmt::format(" thread {}", thread.index);
+  if (threads_.kernels_overlap()) name += fmt::format(" in kernel {}", thread.kernel + 1);
   return name;
 }
 
@@ -172,8 +173,8 @@ void Execution::report_divergence() {
     if (thread.state == ThreadState::meeting) {
       report_other_meeting(thread);
       for (const Thread& other : threads_)
-        if (!mutant("divergence-unseen") && other.rank == thread.rank &&
-            other.lane == thread.lane && !other.is_setup && other.state == ThreadState::absent)
+        if (!mutant("divergence-unseen") && threads_.of_lane(thread).has(other.id) &&
+            other.state == ThreadState::absent)
           found(thread, Kind::divergence,
                 fmt::format("{} is at a {} ({}) that {} never reaches: it has returned",
                             name_of_thread(thread), thread.meeting_kind, short_place(thread.where),

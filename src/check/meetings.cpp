@@ -1,4 +1,4 @@
-// Where threads meet: converge, launches, set-up calls.
+// Where threads meet: converge, set-up calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,17 +9,6 @@
 #include "check/sites.hpp"
 
 namespace muster::check::engine {
-
-namespace {
-void join_all(Thread& into, const Thread& from) {
-  into.hb.join(from.hb);
-  into.cause.join(from.cause);
-  into.ended.join(from.ended);
-  into.issued.join(from.issued);
-  into.pending.join(from.pending);
-  into.depth = std::max(into.depth, from.depth);
-}
-}  // namespace
 
 void Execution::converge(Thread& self, WaitStatus& status, const char* kind, Where where) {
   step(self, kind, where);
@@ -60,7 +49,7 @@ void Execution::broadcast(Thread& self, void* value, std::size_t size, Where whe
 void Execution::meet_lane(Thread& self) {
   if (fibers_.unwinding()) return;
   if (mutant("part-meets-the-lane"))
-    for (const Thread& thread : threads_.at(threads_.of_lane(self))) join_all(self, thread);
+    for (const Thread& thread : threads_.at(threads_.of_lane(self))) self.join(thread);
   if (self.together.count == 1) {
     // Alone, there is nobody to meet.
     if (!mutant("converge-leaves-loads")) clocks_.complete_loads(self);
@@ -83,7 +72,7 @@ void Execution::meet_lane(Thread& self) {
                         thread.meeting_kind, short_place(thread.where)),
             "the threads of a lane meet at one converge", name_of_thread(first));
     clocks_.complete_loads(thread);
-    if (&thread != &first) join_all(first, thread);
+    if (&thread != &first) first.join(thread);
   }
   for (const std::uint32_t index : in_order(self.together.count)) {
     Thread& thread = lane[index];
@@ -101,58 +90,6 @@ void Execution::meet_lane(Thread& self) {
   }
   for (Thread& thread : lane) thread.tick();
   self.state = ThreadState::runnable;
-}
-
-Result<void> Execution::launch(Thread& self, std::uint32_t count,
-                               const std::function<Result<void>(model::Fabric&)>& body,
-                               Where where) {
-  step(self, "lanes", where);
-  if (!contract(self, self.is_setup, "lanes cannot be run from inside a lane", where) ||
-      !contract(self, !tasks_.busy(self.rank), "lanes are run while tasks of a graph have them",
-                where) ||
-      !contract(self, count >= 1 && count <= options_.lanes,
-                fmt::format("{} lanes asked for, 1 to {} can run", count, options_.lanes), where))
-    return Error{ErrorCode::invalid_argument, "this many lanes cannot run"};
-  launches_.add(self.rank, count, where);
-  self.learn(self.pending);  // the start of a kernel acquires
-  self.lane_results.assign(static_cast<std::size_t>(count) * options_.threads, Result<void>{});
-  self.lanes_left = count * options_.threads;
-  const std::span<Thread> threads = threads_.of_lanes(self.rank, count);
-  for (const std::uint32_t i : in_order(count * options_.threads)) {
-    Thread& thread = threads[i];
-    join_all(thread, self);
-    thread.fence = thread.hb;  // ... and what came before it has been released
-    thread.tick();
-    thread.lanes = count;
-    thread.status = aborted_ ? WaitStatus::aborted : WaitStatus::ok;
-    thread.call = {};
-    thread.called = {};
-    groups_.merge(thread.id, thread.id - thread.index);
-    fibers_.start(thread, [this, &self, &body, i](Thread& lane_thread) {
-      model::Fabric fabric(lane_thread);
-      self.lane_results[i] = body(fabric);
-      finish_lane(lane_thread);
-    });
-  }
-  self.tick();
-  fibers_.block(self, ThreadState::launching);
-  Result<void> result;
-  for (std::uint32_t i = 0; i < threads.size(); ++i) {
-    clocks_.complete_loads(threads[i]);
-    join_all(self, threads[i]);
-    if (result && !self.lane_results[i]) result = self.lane_results[i];
-  }
-  // The end of a launch releases and flushes, for all lanes (contract 10).
-  if (!mutant("launch-without-flush"))
-    self.learn(clocks_.done_of(self, threads_.of_rank(self.rank)));
-  self.tick();
-  if (aborted_ && result) return Error{ErrorCode::aborted, "the team was aborted"};
-  return result;
-}
-
-void Execution::finish_lane(Thread& thread) {
-  Thread& setup = threads_.setup(thread.rank);
-  if (--setup.lanes_left == 0) fibers_.ready(setup);
 }
 
 std::uint32_t Execution::meet(Thread& self, const std::string& what,

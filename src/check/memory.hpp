@@ -32,7 +32,7 @@ struct Segment {
   std::string name;
   std::uint64_t bytes = 0;
   std::uint32_t grain = 1;                   // bytes for each shadow
-  std::uint32_t flags = ~0U;                 // slots of packets: the first of their cells
+  std::uint32_t flags = ~0U;                 // slots: the first of the cells of their messages
   bool freed = false;                        // on some rank
   std::vector<std::vector<std::byte>> data;  // by rank
   std::vector<std::vector<Shadow>> shadows;  // by rank

@@ -102,7 +102,7 @@ WaitStatus Execution::wait_packets(Thread& self, Span lines, std::uint32_t flag,
 // The payload is read by the wait: it is done when that returns, unlike a load.
 void* Execution::read_packet(Thread& self, Span element) {
   steps_.count_element();
-  access(self, self.rank, element, Access::read, self.stamp(), " as a packet");
+  access(self, self.rank, element, Access::read, self.stamp(), " as a message");
   return windows_.bytes(self.rank, element);
 }
 

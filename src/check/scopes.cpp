@@ -19,7 +19,8 @@ bool reaches(Scope scope, const Thread& self, const Thread& other) {
   switch (scope) {
     case Scope::system: return true;
     case Scope::device: return self.rank == other.rank;
-    case Scope::block: return self.rank == other.rank && self.lane == other.lane;
+    case Scope::block:
+      return self.rank == other.rank && self.lane == other.lane && self.bank == other.bank;
   }
   return false;
 }

@@ -78,6 +78,8 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   made.step = trace_.last_of(self.id);
   made.cause = self.cause;
   made.ended = self.ended;
+  made.behind.clear();
+  if (maker.behind != nullptr) made.behind = *maker.behind;
   if (maker.agent) {
     made.stamp = clocks_.last_agent(2);
     made.view.clear();
@@ -92,7 +94,7 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
         !mutant("release-carries-nothing");
     made.view = releases ? self.hb : self.fence;
     const LaneThreads carries =
-        mutant("part-carries-the-lane") ? threads_.of_rank(self.rank) : threads_.carrying_for(self);
+        mutant("part-carries-the-lane") ? threads_.of_rank(self) : threads_.carrying_for(self);
     if (releases) made.view.join(clocks_.carried_to(self, carries, cell.rank));
     if (releases || mutant("loads-end-at-once")) made.ended = clocks_.ended_with_loads(self);
   }
@@ -280,6 +282,7 @@ void Execution::learn(Thread& thread, const Cell& cell, const Bits& set, bool ho
       thread.hb.join(deposit.view);
     else
       thread.pending.join(deposit.view);
+    thread.pending.join(deposit.behind);
     if (acquires || !mutant("relaxed-reads-without-cause")) {
       thread.cause.join(deposit.cause);
       (waited ? thread.ended : thread.looked).join(deposit.ended);

@@ -37,7 +37,7 @@ std::optional<Error> lacking(const std::string& what, std::uint64_t elements, st
 }  // namespace
 
 Result<Team::Made> Team::make_window(const std::vector<std::int64_t>& extents, std::size_t element,
-                                     bool slots, std::string_view name, Where where) {
+                                     Slotted slots, std::string_view name, Where where) {
   const Result<Extents> shape = fold_extents("window", extents, element);
   if (!shape) return shape.error();
   const std::string what =
@@ -51,10 +51,12 @@ Result<Team::Made> Team::make_window(const std::vector<std::int64_t>& extents, s
       [&]() -> std::uint32_t {
         taken = !name.empty() && run.windows().has(std::string(name));
         if (taken) return ~0U;
-        // Packets have no elements yet: a word is as fine as any of theirs.
-        const auto grain = slots ? 4 : static_cast<std::uint32_t>(element);
+        // Slots have no elements yet: this is as fine as any of theirs.
+        const auto grain = slots == Slotted::packets     ? 4
+                           : slots == Slotted::sentinels ? 2
+                                                         : static_cast<std::uint32_t>(element);
         const std::uint32_t made = run.windows().make(shape->bytes, grain, std::string(name));
-        if (slots) run.make_slots(made);
+        if (slots != Slotted::none) run.make_slots(made);
         return made;
       },
       where);
@@ -111,11 +113,6 @@ Result<Signals> Team::signals(std::uint32_t count, Where where) {
       *self_, fmt::format("{} signals", count),
       [&] { return run.cells().make(count, "signals", 0, 0); }, where);
   return signals;
-}
-
-Result<void> Team::launch(std::uint32_t count, const std::function<Result<void>(Fabric&)>& body,
-                          Where where) {
-  return self_->run->launch(*self_, count, body, where);
 }
 
 Result<void> Team::sync(Where where) {

@@ -1,6 +1,7 @@
 // A thread of the model: one of a lane, or the set-up of a rank.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <boost/context/fiber.hpp>
 #include <cstdint>
@@ -27,6 +28,7 @@ enum class ThreadState : std::uint8_t {
   reading,    // at a wait, test, read, hand, take or fetched operation
   meeting,    // at a converge of its lane
   launching,  // a set-up that waits for its lanes
+  dependent,  // waits for the kernel before its own (launch_wait)
   setup,      // at a set-up call, where all ranks meet
   polling,    // looks at a window again and again, and nothing there has changed
   done,       // a set-up that has returned
@@ -98,6 +100,7 @@ struct Thread {
   std::string task;       // its name
   bool deferred = false;  // what it waits for it does not hold a worker for
   std::string sealed;     // why it must not use its fabric any more
+  std::uint32_t bank = 0;  // 1: of every second kernel, where kernels overlap
 
   // What it does now it does together with these: the threads of its lane, or of a part of it.
   LaneThreads together;
@@ -105,6 +108,8 @@ struct Thread {
 
   // What is running on it.
   std::uint32_t lanes = 1;
+  std::uint32_t kernel = 0;            // which of those that were launched together
+  bool has_waited = true;              // for the kernel before it
   WaitStatus status = WaitStatus::ok;  // of its lane, as far as it knows
   ThreadState state = ThreadState::absent;
   boost::context::fiber fiber;
@@ -138,10 +143,6 @@ struct Thread {
   bool behind = false;  // the converge that is tried: see Execution::come_behind
   bool forced = false;  // waits for its siblings where the source has no converge
 
-  // At a launch.
-  std::uint32_t lanes_left = 0;
-  std::vector<Result<void>> lane_results;
-
   // At a set-up call.
   std::uint32_t setup_calls = 0;
 
@@ -162,8 +163,6 @@ struct Thread {
     calls_made.clear();
     described = 0;
     outcomes.clear();
-    lane_results.clear();
-    lanes_left = 0;
     depth = 0;
     behind = false;
     polls.clear();
@@ -186,6 +185,15 @@ struct Thread {
   [[nodiscard]] std::uint32_t place() const { return id - together.first; }
   [[nodiscard]] bool leads() const { return place() == 0; }
   [[nodiscard]] Stamp stamp() const { return {id, epoch()}; }
+  // It knows all that the other does.
+  void join(const Thread& other) {
+    hb.join(other.hb);
+    cause.join(other.cause);
+    ended.join(other.ended);
+    issued.join(other.issued);
+    pending.join(other.pending);
+    depth = std::max(depth, other.depth);
+  }
   // It knows of these events, which are done.
   void learn(const Clock& events) {
     hb.join(events);

@@ -43,6 +43,11 @@ enum class Op : std::uint8_t {
   put_packets,
   wait_packets,
   clear_packets,
+  put_sentinel,
+  wait_sentinel,
+  clear_sentinel,
+  launch_wait,
+  launch_done,
 };
 
 // One operation, in program order. What an operation does not have stays at its default.
@@ -301,6 +306,27 @@ class CountingFabric {
     record_packets(Op::clear_packets, rank_, at, 0, static_cast<std::size_t>(lines) * 64);
   }
 
+  // ---- slots whose data is its own flag, as packets; and launches
+  template <HasSentinel T, std::int64_t Rows, std::int64_t Cols>
+  void replace_sentinel(PlainTile<T, Rows, Cols>& tile) {
+    tile.each([](auto, auto, T& element) { element = without_sentinel(element); });
+  }
+  template <HasSentinel T, std::int64_t Rows, std::int64_t Cols>
+  void put_sentinel(SentinelSlots, Rank peer, std::int64_t at, const PlainTile<T, Rows, Cols>&) {
+    record_packets(Op::put_sentinel, peer, at, 0, Rows * Cols * sizeof(T));
+  }
+  template <HasSentinel T, std::int64_t Rows, std::int64_t Cols>
+  WaitStatus wait_sentinel(PlainTile<T, Rows, Cols>&, SentinelSlots, std::int64_t at) {
+    record_packets(Op::wait_sentinel, rank_, at, 0, Rows * Cols * sizeof(T));
+    return outcome_;
+  }
+  template <HasSentinel T, std::int64_t Rows, std::int64_t Cols>
+  void clear_sentinel(SentinelSlots, std::int64_t at, const PlainTile<T, Rows, Cols>&) {
+    record_packets(Op::clear_sentinel, rank_, at, 0, Rows * Cols * sizeof(T));
+  }
+  void launch_wait() { log_.push_back({.op = Op::launch_wait}); }
+  void launch_done() { log_.push_back({.op = Op::launch_done}); }
+
  private:
   std::uint32_t& cell(Signal signal) { return cells_.at(signal.cell); }
   Fetched fetched(const Event& event, std::uint32_t value) {
@@ -351,5 +377,6 @@ class CountingFabric {
 static_assert(FabricAll<CountingFabric> && DirectFabricAll<CountingFabric>);
 static_assert(HandoffFabric<CountingFabric> && AtomicFabric<CountingFabric>);
 static_assert(PacketFabricAll<CountingFabric>);
+static_assert(SentinelFabricAll<CountingFabric> && LaunchFabric<CountingFabric>);
 
 }  // namespace muster::testing

@@ -73,7 +73,9 @@ class Fabric : public detail::Runs<Fabric> {
     return status;
   }
   [[nodiscard]] WaitStatus status() const { return context_.verify ? ending() : WaitStatus::ok; }
-  static void progress() {}  // the memory does
+  static void progress() {}     // the memory does
+  static void launch_wait() {}  // one run of a lane begins when the one before has ended
+  static void launch_done() {}
   template <class T>
   [[nodiscard]] T broadcast(T value) {
     detail::complete_loads();
@@ -132,7 +134,6 @@ class Fabric : public detail::Runs<Fabric> {
   }
 
   // ---- reads that also write (fabric/host/fetched.hpp)
-
   WaitStatus hand(Signal signal, Rank peer, Order order = Order::release);
   WaitStatus take(Signal signal, Order order = Order::acquire);
   Fetched fetch_add(Signal signal, Rank peer, std::uint32_t value, Order order = Order::acq_rel,
@@ -143,7 +144,6 @@ class Fabric : public detail::Runs<Fabric> {
                        Order order = Order::acq_rel, Scope = Scope::system);
 
   // ---- windows and tiles (fabric/host/data.hpp)
-
   template <class T>
   [[nodiscard]] View<T> local(WindowRef<T> window) {
     return address(window, context_.rank);
@@ -180,7 +180,6 @@ class Fabric : public detail::Runs<Fabric> {
   void remote_add(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box);
 
   // ---- transfers: complete at issue, so that a request says nothing
-
   struct Request {};
 
   template <class T>
@@ -223,13 +222,22 @@ class Fabric : public detail::Runs<Fabric> {
   }
 
   // ---- packets (fabric/host/packet.hpp): the tile's bytes, and behind them one flag
-
   template <class T, std::int64_t R, std::int64_t C>
   void put_packets(Slots slots, Rank peer, std::int64_t at, const Tile<T, R, C>& tile,
                    std::uint32_t flag);
   template <class T, std::int64_t R, std::int64_t C>
   WaitStatus wait_packets(Tile<T, R, C>& tile, Slots slots, std::int64_t at, std::uint32_t flag);
   void clear_packets(Slots slots, std::int64_t at, std::int64_t lines);
+
+  // ---- slots whose data is its own flag (fabric/host/sentinel.hpp)
+  template <HasSentinel T, std::int64_t R, std::int64_t C>
+  static void replace_sentinel(Tile<T, R, C>& tile);
+  template <HasSentinel T, std::int64_t R, std::int64_t C>
+  void put_sentinel(SentinelSlots slots, Rank peer, std::int64_t at, const Tile<T, R, C>& tile);
+  template <HasSentinel T, std::int64_t R, std::int64_t C>
+  WaitStatus wait_sentinel(Tile<T, R, C>& tile, SentinelSlots slots, std::int64_t at);
+  template <HasSentinel T, std::int64_t R, std::int64_t C>
+  void clear_sentinel(SentinelSlots slots, std::int64_t at, const Tile<T, R, C>& tile);
 
  private:
   friend detail::Runs<Fabric>;
@@ -364,6 +372,7 @@ class Fabric : public detail::Runs<Fabric> {
   void reject_flag(const char* what);
   [[nodiscard]] WaitStatus wait_for_line(std::uint32_t& flag, std::int64_t line,
                                          std::uint32_t expected);
+  [[nodiscard]] WaitStatus wait_for_word(std::uint64_t& word, std::int64_t line);
   [[nodiscard]] WaitStatus wait_slowly(Signal signal, Rank owner, Compare compare,
                                        std::uint32_t value, std::memory_order order);
   [[nodiscard]] WaitStatus failure_or_pending();
@@ -380,11 +389,12 @@ class Fabric : public detail::Runs<Fabric> {
 #include "muster/fabric/host/data.hpp"
 #include "muster/fabric/host/fetched.hpp"
 #include "muster/fabric/host/packet.hpp"
+#include "muster/fabric/host/sentinel.hpp"
 
-static_assert(muster::FabricAll<muster::host::Fabric>);
-static_assert(muster::DirectFabricAll<muster::host::Fabric>);
-static_assert(muster::HandoffFabric<muster::host::Fabric>);
-static_assert(muster::AtomicFabric<muster::host::Fabric>);
-static_assert(muster::PacketFabricAll<muster::host::Fabric>);
+namespace muster::host {
+static_assert(FabricAll<Fabric> && DirectFabricAll<Fabric> && LaunchFabric<Fabric>);
+static_assert(HandoffFabric<Fabric> && AtomicFabric<Fabric>);
+static_assert(PacketFabricAll<Fabric> && SentinelFabricAll<Fabric>);
 // A lane is one thread here, and has no parts: what needs them does not compile.
-static_assert(!muster::PartFabric<muster::host::Fabric>);
+static_assert(!PartFabric<Fabric>);
+}  // namespace muster::host

@@ -21,6 +21,7 @@ namespace muster::model {
 static_assert(FabricAll<Fabric> && DirectFabricAll<Fabric> && HandoffFabric<Fabric>);
 static_assert(AtomicFabric<Fabric>);
 static_assert(PacketFabricAll<Fabric> && SetUpAll<Team>);
+static_assert(SentinelFabricAll<Fabric> && LaunchFabric<Fabric>);
 static_assert(PartFabric<Fabric> && FabricAll<Part> && !PartFabric<Part>);
 static_assert(DirectFabricAll<Part> && HandoffFabric<Part> && PacketFabricAll<Part>);
 

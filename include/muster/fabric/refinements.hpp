@@ -123,6 +123,62 @@ concept PacketingWith = requires(F& fabric, Tile& tile, Slots slots, Rank peer, 
 template <class F>
 concept PacketFabric = Fabric<F> && PacketingWith<F, TileOf<F>>;
 
+// Kernels that may begin before the one before them has ended (programmatic dependent launch), one
+// after another in a stream. Called by all threads of the lane each, outside of parts; nothing
+// where kernels do not overlap.
+//
+//   launch_wait()   until the kernel before has ended. It acquires what that one has released by
+//                   its end (10), and that what came before. A kernel that may begin early calls
+//                   it in every thread before it ends, and before launch_done
+//   launch_done()   the next kernel may begin, once every lane has come here or has ended. It
+//                   carries nothing: the end of the kernel does, to the launch_wait of the next
+//
+// Before launch_wait a kernel knows what the last but one had acquired and done, and nothing of the
+// last one: what that one writes it does not touch, a counter neither, and what that one reads it
+// does not write. So before it go addresses, parameters, and data that has been there for longer.
+template <class F>
+concept LaunchFabric = Fabric<F> && requires(F& fabric) {
+  { fabric.launch_wait() } -> std::same_as<void>;
+  { fabric.launch_done() } -> std::same_as<void>;
+};
+
+// Tiles in slots whose data says itself that it has come, for they hold the sentinel until then
+// (fabric/sentinel.hpp says which numbers have one): half the bytes of packets, no notify.
+//
+// Called by the lane together; `at` is in lines of the slots, a tile takes sentinel_lines of them.
+// Each thread speaks for its own elements. All ranks send such a tile with as many threads.
+//
+//   replace_sentinel(tile)
+//       elements that are the sentinel become another NaN. What is sent must have been through it;
+//       and what the sender goes on with itself, so that all ranks go on with the same
+//   put_sentinel(slots, peer, at, tile)
+//       the tile into the peer's slots, which hold sentinels. It carries the tile alone, is ordered
+//       with nothing else, and carries to who receives it only what had been done before this
+//       kernel began (10), from where launch_wait has returned (LaunchFabric)
+//   wait_sentinel(tile, slots, at) -> WaitStatus
+//       block until none of the calling thread's elements in the own slots is the sentinel, and
+//       read them; each thread has its own status, converge(status) gives the lane's. It learns
+//       what put_sentinel carries where its next kernel begins: the data itself it has at once
+//   clear_sentinel(slots, at, tile)
+//       sentinels in the own slots again, for the thread's own elements of such a tile. A write as
+//       any other: after the thread has read them, before the peer's next put_sentinel there
+//
+// Nothing tells two messages in one slot apart. So a slot is cleared between the two, and the
+// second must come behind the clearing: put_sentinel carries nothing that its own kernel has done,
+// and a clearing therefore reaches the peers with what the NEXT kernel puts. SentinelExchange shows
+// how many sets of slots that takes.
+template <class F, class Tile>
+concept SentinelingWith = requires(F& fabric, Tile& tile, SentinelSlots slots, Rank peer,
+                                   std::int64_t at) {
+  fabric.replace_sentinel(tile);
+  fabric.put_sentinel(slots, peer, at, tile);
+  { fabric.wait_sentinel(tile, slots, at) } -> std::same_as<WaitStatus>;
+  fabric.clear_sentinel(slots, at, tile);
+};
+
+template <class F>
+concept SentinelFabric = Fabric<F> && SentinelingWith<F, TileOf<F>>;
+
 // As FabricAll: with every other type of number.
 template <class F, class... Ts>
 concept DirectFabricOfEach = (AddressingOf<F, Ts> && ...);
@@ -136,6 +192,13 @@ template <class F>
 concept PacketFabricAll = PacketFabric<F> &&
     PacketFabricOfEach<F, double, float16, bfloat16, std::int8_t, std::uint8_t, std::int16_t,
                        std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
+
+template <class F, class... Ts>
+concept SentinelFabricOfEach = (SentinelingWith<F, TileOf<F, Ts>> && ...);
+template <class F>
+concept SentinelFabricAll =
+    SentinelFabric<F> && SentinelFabricOfEach<F, double, float16, bfloat16> &&
+    !SentinelingWith<F, TileOf<F, std::int32_t>>;
 
 // Runs inside a kernel.
 template <class F>

@@ -65,6 +65,14 @@ Result<void> check_shape(const World::State& state, const Shape& shape) {
   return {};
 }
 
+// Kernels that may begin early: from compute capability 9.0 on.
+bool may_overlap(int device) {
+  int major = 0;
+  must(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+       "asking for the compute capability");
+  return major >= 9;
+}
+
 // Who asks for checks shall not believe that there are any.
 void note_checks(World::State& state, bool compiled) {
   if (compiled || !state.verify || state.noted_checks.exchange(true)) return;
@@ -97,16 +105,23 @@ Result<void> World::launch_kernel(std::uint32_t number, Stream stream, const voi
     if (Result<void> fits = check_fit(*state_, group, kernel, shape); !fits) return fits;
     const OnDevice on(group.device);
     const std::uint32_t blocks = shape.lanes * group.ranks;
-    cudaLaunchAttribute cooperative{};
-    cooperative.id = cudaLaunchAttributeCooperative;
-    cooperative.val.cooperative = 1;
+    cudaLaunchAttribute attributes[2]{};
+    unsigned count = 0;
+    if (shape.cooperative.value_or(blocks > 1 && !shape.overlaps)) {
+      attributes[count].id = cudaLaunchAttributeCooperative;
+      attributes[count++].val.cooperative = 1;
+    }
+    if (shape.overlaps && may_overlap(group.device)) {
+      attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+    }
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(blocks);
     config.blockDim = dim3(shape.threads);
     config.dynamicSmemBytes = shape.shared_bytes;
     config.stream = stream;
-    config.attrs = &cooperative;
-    config.numAttrs = shape.cooperative.value_or(blocks > 1) ? 1 : 0;
+    config.attrs = attributes;
+    config.numAttrs = count;
     must(cudaLaunchKernelExC(&config, kernel, arguments),
          fmt::format("launching on GPU {}", group.device));
     return {};

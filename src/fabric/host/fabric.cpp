@@ -44,6 +44,15 @@ WaitStatus Fabric::wait_for_line(std::uint32_t& flag, std::int64_t line, std::ui
                                      std::memory_order_acquire, call_));
 }
 
+// Until either half of the word is not zero: it is written in one piece.
+WaitStatus Fabric::wait_for_word(std::uint64_t& word, std::int64_t line) {
+  const Signal place{0, static_cast<std::uint32_t>(line)};
+  auto* const halves = reinterpret_cast<std::uint32_t*>(&word);
+  const Awaited either[] = {{place, context_.rank, halves, Compare::ne, 0, true},
+                            {place, context_.rank, halves + 1, Compare::ne, 0, true}};
+  return settle(context_.watch->wait_any(either, 2, std::memory_order_relaxed, call_).status);
+}
+
 WaitStatus Fabric::ending() const {
   return context_.watch->ended();
 }

@@ -195,6 +195,47 @@ class Fabric : public detail::LaneSignals<Coop, team, checks> {
       detail::Packet(words[i]).store(0, cuda::memory_order_relaxed);
   }
 
+  // ---- slots whose data is its own flag: 16 bytes at a time where a thread holds so many
+
+  template <class Tile>
+  requires HasSentinel<typename Tile::value_type> MUSTER_FN void replace_sentinel(Tile& tile) {
+    tile.replace_sentinel();
+  }
+
+  template <class Tile>
+  requires HasSentinel<typename Tile::value_type> MUSTER_FN void put_sentinel(SentinelSlots slots,
+                                                                              Rank peer,
+                                                                              std::int64_t at,
+                                                                              Tile& tile) {
+    if (admit(Operation::packets, slots, peer, Box{0, at, 1, Tile::sentinel_lines}))
+      tile.put_sentinel(peers_.sentinels(slots, peer, at));
+  }
+  template <class Tile>
+  requires HasSentinel<typename Tile::value_type> WaitStatus MUSTER_FN
+  wait_sentinel(Tile& tile, SentinelSlots slots, std::int64_t at) {
+    if (peers_.status() != WaitStatus::ok ||
+        !admit(Operation::packets, slots, rank(), Box{0, at, 1, Tile::sentinel_lines}))
+      return peers_.status();
+    return detail::wait_until(
+        peers_.handle(), since_,
+        [&] { return tile.take_sentinel(peers_.sentinels(slots, rank(), at)); },
+        [&](WaitStatus status) {
+          detail::give_up(peers_.handle(), place(),
+                          {.operation = Operation::packets,
+                           .status = status,
+                           .segment = slots.segment,
+                           .compare = static_cast<std::uint32_t>(Compare::ne),
+                           .expected = 0});
+        });
+  }
+  template <class Tile>
+  requires HasSentinel<typename Tile::value_type> MUSTER_FN void clear_sentinel(SentinelSlots slots,
+                                                                                std::int64_t at,
+                                                                                const Tile& tile) {
+    if (admit(Operation::packets, slots, rank(), Box{0, at, 1, Tile::sentinel_lines}))
+      tile.clear_sentinel(peers_.sentinels(slots, rank(), at));
+  }
+
   // ---- transfers: copies by all threads of the lane, which meet before, so that what any of them
   // wrote is sent, and after, so that all may go on with what was copied
 

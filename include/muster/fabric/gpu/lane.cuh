@@ -46,6 +46,18 @@ class LaneState {
   [[nodiscard]] MUSTER_FN WaitStatus status() const { return peers_.status(); }
   MUSTER_FN static void progress() {}  // the hardware does
 
+  // Nothing below sm_90, where kernels do not overlap; see LaunchFabric.
+  MUSTER_FN static void launch_wait() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  }
+  MUSTER_FN static void launch_done() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+  }
+
   template <Broadcastable T>
   [[nodiscard]] MUSTER_FN T broadcast(T value) {
     complete_loads();
@@ -54,7 +66,9 @@ class LaneState {
 
   // May a barrier have noted that it must not be called again? Not where a lane that has failed
   // does nothing more, as long as the team has not failed before this launch. See Refusal.
-  [[nodiscard]] MUSTER_FN bool has_notes() const { return peers_.handle().notes != 0; }
+  [[nodiscard]] MUSTER_FN bool has_notes() const {
+    return peers_.handle().notes != 0;
+  }
 
   // Waits between the two share one deadline: see muster::OneCall. No clock is read before one of
   // them turns slow.
@@ -74,10 +88,14 @@ class LaneState {
   [[nodiscard]] MUSTER_FN std::uint32_t* cell(Signal signal, Rank owner) const {
     return peers_.cell(signal.segment, signal.cell, owner.value);
   }
-  [[nodiscard]] MUSTER_FN Place place() const { return peers_.place(thread()); }
+  [[nodiscard]] MUSTER_FN Place place() const {
+    return peers_.place(thread());
+  }
   // A lane that has failed deposits nothing more: its peers would take that for a call that is
   // well.
-  [[nodiscard]] MUSTER_FN bool speaks() const { return peers_.status() == WaitStatus::ok; }
+  [[nodiscard]] MUSTER_FN bool speaks() const {
+    return peers_.status() == WaitStatus::ok;
+  }
 
   // As converge(ok), where no thread has anything to say that the others do not know: status() was
   // voted on when the lane learned of it, and is the same in all its threads. So nobody asks again:

@@ -88,6 +88,11 @@ class PeerAddresses {
     return reinterpret_cast<std::uint64_t*>(data(slots, owner) + at);
   }
 
+  [[nodiscard]] MUSTER_FN std::uint32_t* sentinels(SentinelSlots slots, Rank owner,
+                                                   std::int64_t at) const {
+    return reinterpret_cast<std::uint32_t*>(data(slots, owner) + at);
+  }
+
   // ---- checks. A lane that broke the contract deposits nothing more; windows stay readable.
 
   // Is a wrong argument noticed?

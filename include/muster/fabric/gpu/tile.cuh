@@ -11,6 +11,8 @@
 #include "muster/fabric/gpu/copy.cuh"
 #include "muster/fabric/gpu/packed.cuh"
 #include "muster/fabric/gpu/packet.cuh"
+#include "muster/fabric/gpu/sentinel.cuh"
+#include "muster/fabric/sentinel.hpp"
 #include "muster/reduce.hpp"
 #include "muster/types.hpp"
 
@@ -96,6 +98,10 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C, static_threads,
   static constexpr std::int64_t rows = R;
   static constexpr std::int64_t cols = C;
   static constexpr std::int64_t packet_lines = muster::packet_lines<T>(R * C);
+  static constexpr std::int64_t sentinel_lines = [] {
+    if constexpr (HasSentinel<T>) return muster::sentinel_lines<T>(R, C);
+    return std::int64_t{0};
+  }();
   static constexpr std::uint32_t least_threads = static_threads > 0 ? static_threads : 32;
   static constexpr int group_size = width;
   static constexpr std::int64_t most_per_thread =
@@ -195,6 +201,40 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C, static_threads,
     return other == 0;
   }
 
+  // ---- slots whose data is its own flag; fabric/gpu/sentinel.cuh
+
+  MUSTER_FN void replace_sentinel() {
+    detail::repeat<per_thread>([&](int k) {
+      PieceWords words;
+      std::memcpy(words.word, &share_.piece[k], sizeof(Piece));
+      detail::replace_sentinel_in<T>(words.word);
+      std::memcpy(static_cast<void*>(&share_.piece[k]), words.word, sizeof(Piece));
+    });
+  }
+  MUSTER_FN void put_sentinel(std::uint32_t* slots) {
+    static_assert(slots_bytes <= sentinel_lines * 64,
+                  "send a tile<T, R, C>(), not one like another");
+    each_unit(slots, [](auto* to, std::uint32_t* words, auto unit) {
+      for (std::uint32_t& word : unit.word) word = ~*words++;
+      detail::store_unit(to, unit);
+    });
+  }
+  // Reads the share. False where some of it has not come: then the elements mean nothing yet.
+  [[nodiscard]] MUSTER_FN bool take_sentinel(std::uint32_t* slots) {
+    bool all = true;
+    each_unit(slots, [&](auto* from, std::uint32_t* words, auto unit) {
+      unit = detail::load_unit(from);
+      all = detail::has_come<T>(unit) && all;
+      for (const std::uint32_t word : unit.word) *words++ = ~word;
+    });
+    return all;
+  }
+  MUSTER_FN void clear_sentinel(std::uint32_t* slots) const {
+    Tile shape(thread_, threads_);
+    shape.each_unit(slots,
+                    [](auto* to, std::uint32_t*, auto unit) { detail::store_unit(to, unit); });
+  }
+
   // A word that cannot be known before every element has arrived from memory.
   [[nodiscard]] MUSTER_FN std::uint32_t digest() const {
     std::uint32_t all = 0;
@@ -222,6 +262,28 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C, static_threads,
   struct PieceWords {
     std::uint32_t word[piece_words] = {};
   };
+  static constexpr int slot_bytes = unit_bytes < 4 ? 4 : unit_bytes;
+  static constexpr int slot_words = slot_bytes / 4;
+  static constexpr std::int64_t slots_bytes =
+      std::int64_t{groups} * (piece_words / slot_words) * slot_bytes;
+
+  // visit(where, words, unit) for each unit of the thread's pieces, which becomes what visit leaves
+  // in `words`. Part i of all pieces, piece by piece, follows part i - 1 of them all.
+  template <class Visit>
+  MUSTER_FN void each_unit(std::uint32_t* slots, Visit&& visit) {
+    using Unit = detail::SentinelUnit<slot_bytes>;
+    each_piece([&](int row, int col, Piece& piece) {
+      const auto group = static_cast<std::uint32_t>(row * static_cast<int>(C) + col) / width;
+      PieceWords words;
+      std::memcpy(words.word, &piece, sizeof(Piece));
+      detail::repeat<piece_words / slot_words>([&](int i) {
+        const std::uint32_t at = static_cast<std::uint32_t>(i) * groups + group;
+        visit(reinterpret_cast<Unit*>(slots) + at, words.word + i * slot_words, Unit{});
+      });
+      std::memcpy(static_cast<void*>(&piece), words.word, sizeof(Piece));
+    });
+  }
+
   struct Share {  // of one thread
     Piece piece[per_thread];
   };

@@ -79,8 +79,12 @@ struct Shape {
   std::uint32_t threads = 32;  // in a block
   std::uint32_t shared_bytes = 0;
   // Cooperative: all blocks start together or none does. Needed where blocks wait for each other;
-  // by default wherever there is more than one.
+  // by default wherever there is more than one, and the kernel does not overlap another.
   std::optional<bool> cooperative{};
+  // May begin before the kernel before it in the stream has ended (programmatic dependent launch),
+  // once that one has called launch_done in every block: the kernel calls launch_wait
+  // (LaunchFabric). A captured graph keeps it. From compute capability 9.0 on; nothing below.
+  bool overlaps = false;
 };
 
 class World {

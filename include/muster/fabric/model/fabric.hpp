@@ -193,6 +193,25 @@ class Fabric {
   void clear_packets(Slots slots, std::int64_t at, std::int64_t lines,
                      Where where = Where::current());
 
+  // A thread's share of a tile is one message; see src/check/sentinels.cpp.
+  template <HasSentinel T, std::int64_t R, std::int64_t C>
+  void replace_sentinel(Tile<T, R, C>& tile) {
+    tile.each([](auto, auto, T& element) { element = without_sentinel(element); });
+  }
+  template <HasSentinel T, std::int64_t R, std::int64_t C>
+  void put_sentinel(SentinelSlots slots, Rank peer, std::int64_t at, Tile<T, R, C>& tile,
+                    Where where = Where::current());
+  template <HasSentinel T, std::int64_t R, std::int64_t C>
+  WaitStatus wait_sentinel(Tile<T, R, C>& tile, SentinelSlots slots, std::int64_t at,
+                           Where where = Where::current());
+  template <HasSentinel T, std::int64_t R, std::int64_t C>
+  void clear_sentinel(SentinelSlots slots, std::int64_t at, Tile<T, R, C>& tile,
+                      Where where = Where::current());
+
+  // See src/check/launches.cpp.
+  void launch_wait(Where where = Where::current());
+  void launch_done(Where where = Where::current());
+
   // Ranks whose calls of one number differ, on one lane, are a finding of kind `divergence`.
   void describe(const CallSignature& call);
 
@@ -249,6 +268,14 @@ class Fabric {
   void* read_packet(Span element);
   void end_packets(Span lines, Rank peer, std::uint32_t flag, Where where);
   WaitStatus wait_for_packets(Span lines, std::uint32_t flag, Where where);
+  bool begin_sentinel(Span lines, Rank peer, Where where);
+  void check_sentinel(bool is_one, Where where);
+  void* put_element(Span element, Rank peer);
+  void end_sentinel(Span lines, Rank peer, Where where);
+  WaitStatus wait_for_sentinel(Span lines, Where where);
+  bool begin_clearing(Span lines, Where where);
+  void clear_element(Span element);
+  void end_clearing(Span lines, Where where);
   Request put_bytes(Span to, Rank peer, Span from, bool async, Where where);
   Request get_bytes(Span to, Span from, Rank peer, bool async, Where where);
   void put_signal_bytes(Span to, Rank peer, Span from, Signal signal, std::uint32_t value,

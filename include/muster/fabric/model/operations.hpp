@@ -94,6 +94,51 @@ WaitStatus Fabric::wait_packets(Tile<T, R, C>& tile, Slots slots, std::int64_t a
   return status;
 }
 
+namespace detail {
+// Element (row, col) of a tile of C columns in the lines of its slots.
+template <class T>
+Span in_slots(Span lines, std::int64_t index) {
+  return {lines.segment, lines.offset + static_cast<std::uint64_t>(index) * sizeof(T), 1,
+          sizeof(T)};
+}
+}  // namespace detail
+
+template <HasSentinel T, std::int64_t R, std::int64_t C>
+void Fabric::put_sentinel(SentinelSlots slots, Rank peer, std::int64_t at, Tile<T, R, C>& tile,
+                          Where where) {
+  const Span lines = run_of(slots, at, sentinel_lines<T>(R, C), where);
+  if (index_ >= R * C || !begin_sentinel(lines, peer, where)) return;
+  tile.each([&](std::int64_t row, std::int64_t col, T& element) {
+    check_sentinel(is_sentinel(element), where);
+    *static_cast<T*>(put_element(detail::in_slots<T>(lines, row * C + col), peer)) = element;
+  });
+  end_sentinel(lines, peer, where);
+}
+
+template <HasSentinel T, std::int64_t R, std::int64_t C>
+WaitStatus Fabric::wait_sentinel(Tile<T, R, C>& tile, SentinelSlots slots, std::int64_t at,
+                                 Where where) {
+  const Span lines = run_of(slots, at, sentinel_lines<T>(R, C), where);
+  if (index_ >= R * C) return WaitStatus::ok;
+  const WaitStatus status = wait_for_sentinel(lines, where);
+  if (status != WaitStatus::ok) return status;
+  tile.each([&](std::int64_t row, std::int64_t col, T& element) {
+    element = *static_cast<const T*>(read_packet(detail::in_slots<T>(lines, row * C + col)));
+  });
+  return status;
+}
+
+template <HasSentinel T, std::int64_t R, std::int64_t C>
+void Fabric::clear_sentinel(SentinelSlots slots, std::int64_t at, Tile<T, R, C>& tile,
+                            Where where) {
+  const Span lines = run_of(slots, at, sentinel_lines<T>(R, C), where);
+  if (index_ >= R * C || !begin_clearing(lines, where)) return;
+  tile.each([&](std::int64_t row, std::int64_t col, T&) {
+    clear_element(detail::in_slots<T>(lines, row * C + col));
+  });
+  end_clearing(lines, where);
+}
+
 template <class T, std::int64_t R, std::int64_t C>
 void Fabric::move_tile(Tile<T, R, C>& tile, WindowRef<T> window, Rank peer, Box box, Move move,
                        Where where) {

@@ -55,8 +55,10 @@ class Team {
   template <class T>
   Result<WindowRef<T>> window(const std::vector<std::int64_t>& extents, std::string_view name = {},
                               Where where = Where::current()) {
-    return as_window<T>(
-        make_window(extents, sizeof(T), std::is_same_v<T, PacketLine>, name, where));
+    constexpr auto slots = std::is_same_v<T, PacketLine>     ? Slotted::packets
+                           : std::is_same_v<T, SentinelLine> ? Slotted::sentinels
+                                                             : Slotted::none;
+    return as_window<T>(make_window(extents, sizeof(T), slots, name, where));
   }
   template <class T>
   Result<WindowRef<T>> window(Allocation allocation, std::initializer_list<std::int64_t> extents,
@@ -92,8 +94,18 @@ class Team {
   }
   template <class B>
   Result<void> lanes(std::uint32_t count, B&& body, Where where = Where::current()) {
+    return overlapping_lanes(
+        1, count, [&body](Fabric& fabric, std::uint32_t) { return body(fabric); }, where);
+  }
+  // `kernels` runs of so many lanes, body(fabric, 0), body(fabric, 1), ..., each of which may begin
+  // before the one before it has ended: see LaunchFabric. Returns when the last has ended.
+  template <class B>
+  Result<void> overlapping_lanes(std::uint32_t kernels, std::uint32_t count, B&& body,
+                                 Where where = Where::current()) {
     return launch(
-        count, [&body](Fabric& fabric) { return status_of(body, fabric); }, where);
+        kernels, count,
+        [&body](Fabric& fabric, std::uint32_t kernel) { return status_of(body, fabric, kernel); },
+        where);
   }
 
   Result<void> sync(Where where = Where::current());
@@ -111,6 +123,7 @@ class Team {
                                                              const task::Options& options);
 
  private:
+  enum class Slotted : std::uint8_t { none, packets, sentinels };
   struct Made {  // a window without its type
     std::uint32_t segment = 0;
     std::uint64_t offset = 0;
@@ -120,14 +133,15 @@ class Team {
 
   template <class T>
   static Result<WindowRef<T>> as_window(const Result<Made>& made);
+  using KernelBody = std::function<Result<void>(Fabric&, std::uint32_t)>;
   template <class B>
-  static Result<void> status_of(B& body, Fabric& fabric);
+  static Result<void> status_of(B& body, Fabric& fabric, std::uint32_t kernel);
 
   Result<Made> make_window(const std::vector<std::int64_t>& extents, std::size_t element,
-                           bool slots, std::string_view name, Where where);
+                           Slotted slots, std::string_view name, Where where);
   Result<Made> place_window(Allocation allocation, const std::vector<std::int64_t>& extents,
                             std::size_t element, Where where);
-  Result<void> launch(std::uint32_t count, const std::function<Result<void>(Fabric&)>& body,
+  Result<void> launch(std::uint32_t kernels, std::uint32_t count, const KernelBody& body,
                       Where where);
   Result<void> free_segment(std::uint32_t segment, Where where);
   Result<void> free_cells(Signal first, std::uint32_t count, Where where);
@@ -153,15 +167,15 @@ Result<WindowRef<T>> Team::as_window(const Result<Made>& made) {
 }
 
 template <class B>
-Result<void> Team::status_of(B& body, Fabric& fabric) {
-  using R = std::invoke_result_t<B&, Fabric&>;
+Result<void> Team::status_of(B& body, Fabric& fabric, std::uint32_t kernel) {
+  using R = std::invoke_result_t<B&, Fabric&, std::uint32_t>;
   if constexpr (std::is_void_v<R>) {
-    body(fabric);
+    body(fabric, kernel);
     return {};
   } else if constexpr (std::is_same_v<R, WaitStatus>) {
-    return result_of(body(fabric));
+    return result_of(body(fabric, kernel));
   } else {
-    return body(fabric);
+    return body(fabric, kernel);
   }
 }
 
