@@ -28,8 +28,8 @@ LAYERS = [
     (r"src/fabric/model/.*", "check-source"),
     (r"src/fabric/(host|gpu|ucx)/.*", r"source-\1"),
     (r"src/base/.*", "base"),
-    (r"src/launch/.*", "launch"),
     (r"src/net/.*", "net"),
+    (r"src/launch/.*", "launch"),
     (r"src/team/.*", "team"),
     (r"src/task/.*", "source-task"),
     (r"src/check/.*", "check-source"),
@@ -55,7 +55,8 @@ ALLOWED = {
     "collective": CONCEPT + ["transfer", "barrier"],
     "fabric-host": CONCEPT,
     "fabric-gpu": CONCEPT,
-    "fabric-ucx": CONCEPT,
+    # Tiles are the host's, and so will peers on the own host be.
+    "fabric-ucx": CONCEPT + ["fabric-host"],
     "fabric-model": CONCEPT + ["check"],
     "check": CONCEPT + ["fabric-model"],
     # Tasks know no fabric; the engine of each team brings its own.
@@ -66,7 +67,8 @@ ALLOWED = {
     "net": ["types", "result", "base", "launch"],
     "source-host": CONCEPT + ["fabric-host", "base"],
     "source-gpu": CONCEPT + ["fabric-gpu", "base"],
-    "source-ucx": CONCEPT + ["fabric-ucx", "base", "net"],
+    # Of the host's set-up the threads of lanes alone.
+    "source-ucx": CONCEPT + ["fabric-ucx", "fabric-host", "team", "net", "base"],
     "team": PROTOCOLS + ["fabric-host", "source-host", "launch", "base"],
     "source-task": CONCEPT + ["task", "fabric-host", "source-host", "team", "base"],
     # The shipped protocols are among what the checker checks; graphs of tasks run on it too.

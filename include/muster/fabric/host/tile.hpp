@@ -14,6 +14,10 @@
 #include "muster/reduce.hpp"
 #include "muster/types.hpp"
 
+namespace muster::ucx {
+class Fabric;  // its lanes work on the same tiles
+}
+
 namespace muster::host {
 
 class Fabric;
@@ -67,6 +71,7 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C>> {
   template <class U, std::int64_t R2, std::int64_t C2>
   friend class Tile;
   friend class Fabric;
+  friend class ucx::Fabric;
   friend detail::Runs<Fabric>;
   friend muster::detail::TileArithmetic<Tile>;
 

@@ -1,0 +1,17 @@
+# Finds UCX. Sets MUSTER_HAVE_UCX, and defines the target ucx::ucp with what it needs.
+
+set(MUSTER_HAVE_UCX FALSE)
+if(MUSTER_UCX STREQUAL "OFF")
+  muster_left_out(muster::ucx "MUSTER_UCX is OFF")
+  return()
+endif()
+find_package(ucx 1.12 CONFIG QUIET)
+if(NOT TARGET ucx::ucp)
+  if(MUSTER_UCX STREQUAL "ON")
+    message(FATAL_ERROR "MUSTER_UCX is ON, but there is no UCX 1.12 or later (libucx-dev)")
+  endif()
+  muster_left_out(muster::ucx "there is no UCX 1.12 or later (libucx-dev)")
+  return()
+endif()
+set_property(GLOBAL APPEND PROPERTY MUSTER_DEPENDENCIES "ucx")
+set(MUSTER_HAVE_UCX TRUE)

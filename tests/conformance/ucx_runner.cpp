@@ -1,0 +1,107 @@
+#include "conformance/ucx_runner.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "fabric/ucx/team_core.hpp"
+#include "support/socket_bootstrap.hpp"
+
+namespace muster::conformance {
+namespace {
+
+// In the child. The reason why it failed goes to `report`.
+int run_rank(testing::SocketPairs& pairs, std::uint32_t rank, int report,
+             const std::function<Result<void>(ucx::Team&)>& body, const ucx::Settings& settings) {
+  Result<void> outcome;
+  {
+    testing::SocketBootstrap bootstrap(pairs, rank);
+    Result<ucx::Team> team = ucx::join(bootstrap, settings);
+    if (!team) {
+      outcome = team.error();
+    } else {
+      try {
+        outcome = body(*team);
+      } catch (const Failure& failure) {
+        outcome = failure.error();
+      }
+      // The others must not wait for a rank that has given up.
+      if (!outcome) team->abort(to_string(outcome.error()));
+      const Result<void> left = team->close();
+      if (outcome && !left) outcome = left;
+    }
+  }
+  if (outcome) return 0;
+  const std::string line =
+      "rank " + std::to_string(rank) + ": " + to_string(outcome.error()) + "\n";
+  (void)!write(report, line.data(), line.size());
+  return 1;
+}
+
+class UcxCase : public ::testing::Test {
+ public:
+  UcxCase(Case<ucx::Team> one, std::string transport)
+      : case_(one), transport_(std::move(transport)) {}
+
+  void TestBody() override {
+    for (const std::uint32_t ranks : numbers(case_.sizes)) {
+      const UcxRun run = run_on_ucx(ranks, transport_, case_.body);
+      ASSERT_TRUE(run.well) << case_.name << " on " << ranks << " ranks over " << transport_
+                            << ":\n"
+                            << run.words;
+    }
+  }
+
+ private:
+  Case<ucx::Team> case_;
+  std::string transport_;
+};
+
+}  // namespace
+
+UcxRun run_on_ucx(std::uint32_t ranks, const std::string& transport,
+                  const std::function<Result<void>(ucx::Team&)>& body, ucx::Settings settings) {
+  setenv("UCX_TLS", transport.c_str(), 1);
+  setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 1);
+  testing::SocketPairs pairs(ranks);
+  int report[2] = {-1, -1};
+  if (pipe(report) != 0) std::abort();
+  std::vector<pid_t> children;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+      close(report[0]);
+      _exit(run_rank(pairs, rank, report[1], body, settings));
+    }
+    children.push_back(child);
+  }
+  close(report[1]);
+  UcxRun run;
+  char bytes[512];
+  for (ssize_t got = 0; (got = read(report[0], bytes, sizeof bytes)) > 0;)
+    run.words.append(bytes, static_cast<std::size_t>(got));
+  close(report[0]);
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    run.statuses.push_back(status);
+    run.well = run.well && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+  return run;
+}
+
+bool add_ucx_cases(const std::string& topic, const UcxCases& cases) {
+  for (const char* const transport : {"posix", "sysv", "tcp"})
+    for (const Case<ucx::Team>& one : cases)
+      ::testing::RegisterTest(
+          (topic + "_" + transport).c_str(), one.name, nullptr, nullptr, __FILE__, __LINE__,
+          [one, transport]() -> ::testing::Test* { return new UcxCase(one, transport); });
+  return true;
+}
+
+}  // namespace muster::conformance
