@@ -97,9 +97,9 @@ struct Thread {
   std::uint32_t index = 0;  // in its lane
   bool is_setup = false;
   bool is_task = false;
-  std::string task;       // its name
-  bool deferred = false;  // what it waits for it does not hold a worker for
-  std::string sealed;     // why it must not use its fabric any more
+  std::string task;        // its name
+  bool deferred = false;   // what it waits for it does not hold a worker for
+  std::string sealed;      // why it must not use its fabric any more
   std::uint32_t bank = 0;  // 1: of every second kernel, where kernels overlap
 
   // What it does now it does together with these: the threads of its lane, or of a part of it.
