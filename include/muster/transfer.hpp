@@ -258,6 +258,8 @@ MUSTER_FN WaitStatus get(F& fabric, const Transfer<To, WindowRef<T>>& transfer, 
     const auto there = fabric.address(transfer.from, peer);
     const T* const theirs = there.data();
     return detail::copy_runs(fabric, transfer, transfer.to.data, theirs, there.size() > 0);
+  } else {
+    return WaitStatus::invalid;  // never: without addresses it goes through tiles
   }
 }
 

@@ -218,9 +218,9 @@ class Execution {
     std::string name;
   };
   [[nodiscard]] Tasks& tasks() { return tasks_; }
-  void start_task(Thread& thread, const TaskSeat& seat, const Known& known,
+  void start_task(Thread& thread, const TaskSeat& seat, const Knowledge& known,
                   std::function<void(Thread&)> body);
-  Known end_task(Thread& thread);  // what it leaves to those that depend on it
+  Knowledge end_task(Thread& thread);  // what it leaves to those that depend on it
   // One of `count`, of which those of `among` are to be explored.
   std::uint32_t choose(const std::vector<std::uint32_t>& among, std::uint32_t count);
   void suspend(Thread& self) { fibers_.block(self, ThreadState::launching); }

@@ -12,7 +12,7 @@ namespace muster::check::engine {
 
 // ---- what threads know --------------------------------------------------------------------------
 
-void Known::join(const Known& other) {
+void Knowledge::join(const Knowledge& other) {
   hb.join(other.hb);
   cause.join(other.cause);
   ended.join(other.ended);
@@ -21,11 +21,11 @@ void Known::join(const Known& other) {
   depth = std::max(depth, other.depth);
 }
 
-void Known::join(const Thread& thread) {
+void Knowledge::join(const Thread& thread) {
   join({thread.hb, thread.cause, thread.ended, thread.issued, thread.pending, thread.depth});
 }
 
-void Known::tell(Thread& thread) const {
+void Knowledge::tell(Thread& thread) const {
   thread.hb.join(hb);
   thread.cause.join(cause);
   thread.ended.join(ended);
@@ -118,7 +118,7 @@ bool TaskEngine::start_some() {
   return true;
 }
 
-void TaskEngine::collect(Known& into, const Task& task) const {
+void TaskEngine::collect(Knowledge& into, const Task& task) const {
   into.join(task.submitted);
   for (std::size_t at = 0; at < task.node->dep_count(); ++at)
     into.join(of(task.node->dep(at)).ended);
@@ -137,7 +137,7 @@ void TaskEngine::launch(std::size_t at) {
   if (thread == nullptr) return;  // told where it was submitted
   const auto worker = std::find(workers_.begin(), workers_.end(), false);
   *worker = true;
-  Known known;
+  Knowledge known;
   collect(known, *ready.task);
   ready.task->thread = thread;
   ++running_;
@@ -211,7 +211,7 @@ void TaskEngine::wake() {
 }
 
 void TaskEngine::joined(const task::Node* node) {
-  Known known;
+  Knowledge known;
   if (node != nullptr) known.join(of(*node).ended);
   for (const Task& task : tasks_)
     if (node == nullptr && task.node->settled()) known.join(task.ended);
@@ -264,7 +264,7 @@ bool TaskEngine::busy(std::uint32_t rank) const {
 
 // ---- the execution's part -----------------------------------------------------------------------
 
-void Execution::start_task(Thread& thread, const TaskSeat& seat, const Known& known,
+void Execution::start_task(Thread& thread, const TaskSeat& seat, const Knowledge& known,
                            std::function<void(Thread&)> body) {
   known.tell(thread);
   thread.learn(thread.pending);  // the start acquires, as that of a kernel
@@ -283,10 +283,10 @@ void Execution::start_task(Thread& thread, const TaskSeat& seat, const Known& kn
 }
 
 // The end releases and flushes, as that of a kernel.
-Known Execution::end_task(Thread& thread) {
+Knowledge Execution::end_task(Thread& thread) {
   clocks_.complete_loads(thread);
   if (!mutant("launch-without-flush")) finish_transfers(thread);
-  Known known;
+  Knowledge known;
   known.join(thread);
   thread.tick();
   return known;

@@ -41,8 +41,8 @@ class TaskEngine final : public task::EngineOf<model::Fabric>, public TaskRunner
   struct Task {
     task::Node* node = nullptr;
     std::uint32_t first = 0;  // of its blocks' threads, among those for tasks
-    Known submitted;
-    Known ended;               // what its blocks, and what it waited for, have brought
+    Knowledge submitted;
+    Knowledge ended;           // what its blocks, and what it waited for, have brought
     Thread* thread = nullptr;  // that has run it last
     bool watched = false;      // its thread waits for its conditions, without a worker
     bool in_body = false;
@@ -59,7 +59,7 @@ class TaskEngine final : public task::EngineOf<model::Fabric>, public TaskRunner
   void launch(std::size_t at);
   void run(Thread& self, Task& task, std::uint32_t block);
   void await(Thread& self, Task& task);
-  void collect(Known& into, const Task& task) const;
+  void collect(Knowledge& into, const Task& task) const;
   void leave();
 
   Thread& setup_;

@@ -16,11 +16,11 @@ class Execution;
 struct Thread;
 
 // What a thread knows at some moment, for one that starts or goes on later.
-struct Known {
+struct Knowledge {
   Clock hb, cause, ended, issued, pending;
   std::uint64_t depth = 0;
 
-  void join(const Known& other);
+  void join(const Knowledge& other);
   void join(const Thread& thread);
   void tell(Thread& thread) const;
 };
