@@ -259,7 +259,7 @@ MUSTER_FN WaitStatus get(F& fabric, const Transfer<To, WindowRef<T>>& transfer, 
     const T* const theirs = there.data();
     return detail::copy_runs(fabric, transfer, transfer.to.data, theirs, there.size() > 0);
   } else {
-    return WaitStatus::invalid;  // never: without addresses it goes through tiles
+    return fabric.status();  // not reached: such a fabric stages what goes to plain memory
   }
 }
 

@@ -110,6 +110,8 @@ class Network {
   }
   // Looks whether a process of this host has ended.
   void look_for_lost_peers();
+  // From now on ranks that go are not spoken of: they leave, too.
+  void begin_to_leave() { leaving_.store(true, std::memory_order_relaxed); }
   // What the survivors of a team have said.
   [[nodiscard]] std::map<std::uint32_t, ShrinkView> shrink_views(std::uint64_t team);
   void decide_shrink(std::uint64_t team, ShrinkView decision);
@@ -164,6 +166,7 @@ class Network {
   std::uint32_t rank_;
   std::vector<Peer> peers_;
   bool has_core_each_ = false;
+  std::atomic<bool> leaving_{false};
   std::size_t address_bytes_ = 0;
 
   ucp_context_h context_ = nullptr;

@@ -53,7 +53,7 @@ void Network::lose(std::uint32_t number, const std::string& why, bool tell) {
         (void)team->fail(WaitStatus::peer_lost, loss_of(*team, number, why));
     }
   }
-  if (!tell) return;
+  if (!tell || leaving_.load(std::memory_order_relaxed)) return;
   // Of another host they would hear late, by its silence.
   const FailureHeader header{0, static_cast<std::uint32_t>(WaitStatus::peer_lost), rank_, number};
   for (std::uint32_t other = 0; other < size(); ++other)

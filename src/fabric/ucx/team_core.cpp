@@ -136,16 +136,45 @@ Error TeamCore::expired(Rank absent) const {
           absent};
 }
 
+// One message of an exchange, which `above` sends.
+Result<std::string> TeamCore::hear(const ControlHeader& from, Rank above, bool last) {
+  // A state that does not fail, where peers may be gone.
+  const TeamState tolerant(0, state_->members(), network_->rank(), nullptr);
+  Patience patience(*network_, last ? tolerant : *state_, call_);
+  std::uint32_t looks = 0;  // since the sender is gone: what it has sent is at most that far away
+  while (true) {
+    if (auto came = network_->take_control(from)) return *came;
+    const WaitStatus status = patience.turn();
+    if (status == WaitStatus::expired) {
+      // Those who gave up and those who come late would be a call apart.
+      Error error = expired(above);
+      network_->fail(
+          *state_, WaitStatus::aborted,
+          {ErrorCode::aborted, fmt::format("{}: {}", state_->called(state_->rank()), error.what)});
+      return error;
+    }
+    if (status != WaitStatus::ok) return state_->failure();
+    if (!last) continue;
+    if (state_->status() > WaitStatus::ok && state_->status() != WaitStatus::peer_lost)
+      return state_->failure();
+    constexpr std::uint32_t enough = 200;
+    if (network_->is_lost(state_->job_rank_of(above)) && ++looks > enough) {
+      Error error = state_->failure();
+      network_->fail(*state_, WaitStatus::peer_lost, error);
+      return error;
+    }
+  }
+}
+
 // Bruck's all-gather (IEEE TPDS 8(11), 1997): in round k each rank sends what it has, at most 2^k
 // entries, to the rank 2^k below, and hears from the one 2^k above. Entries are numbered from the
 // own rank on. Rounds of one exchange have names of their own, so that a rank that is ahead is not
 // mistaken.
-Result<std::vector<std::string>> TeamCore::exchange(std::string_view own) {
+Result<std::vector<std::string>> TeamCore::exchange(std::string_view own, bool last) {
   const std::uint32_t ranks = state_->size();
   const std::uint32_t self = state_->rank().value;
   ControlHeader header{state_->id(), ++state_->calls, 0, network_->rank()};
   std::vector<std::string> have{std::string(own)};
-  Patience patience(*network_, *state_, call_);
   for (std::uint32_t far = 1; far < ranks; far *= 2, ++header.round) {
     const std::uint32_t wanted = std::min(far, ranks - far);
     std::string out;
@@ -155,18 +184,8 @@ Result<std::vector<std::string>> TeamCore::exchange(std::string_view own) {
     const Rank above{(self + far) % ranks};
     ControlHeader from = header;
     from.from = state_->job_rank_of(above);
-    std::optional<std::string> came;
-    while (!(came = network_->take_control(from))) {
-      const WaitStatus status = patience.turn();
-      if (status == WaitStatus::ok) continue;
-      if (status != WaitStatus::expired) return state_->failure();
-      // Those who gave up and those who come late would be a call apart.
-      Error error = expired(above);
-      network_->fail(
-          *state_, WaitStatus::aborted,
-          {ErrorCode::aborted, fmt::format("{}: {}", state_->called(state_->rank()), error.what)});
-      return error;
-    }
+    const auto came = hear(from, above, last);
+    if (!came) return came.error();
     for (std::string& entry : entries_of(*came)) have.push_back(std::move(entry));
     if (have.size() != far + wanted)
       return Error{ErrorCode::system, "an exchange was cut short", state_->rank(), {}, above};
@@ -177,11 +196,11 @@ Result<std::vector<std::string>> TeamCore::exchange(std::string_view own) {
 }
 
 Result<std::vector<std::string>> TeamCore::agree(const std::string& what, std::string_view bytes,
-                                                 const std::optional<Error>& local) {
+                                                 const std::optional<Error>& local, bool last) {
   if (auto error = lanes_run(what)) return *error;
   if (auto error = refusal()) return *error;
   const bool inner = call_.begin_call();
-  auto all = exchange(packed(what, bytes, local));
+  auto all = exchange(packed(what, bytes, local), last);
   call_.end_call(inner);
   if (!all) return all.error();
   if (local) {
@@ -223,7 +242,8 @@ Result<void> TeamCore::close() {
                  "close: a team that was split off this one is open; close it first",
                  state_->rank()};
   if (state_->status() == WaitStatus::ok) {
-    const auto agreed = agree("close");
+    if (state_->size() == network_->size()) network_->begin_to_leave();
+    const auto agreed = agree("close", {}, {}, true);
     if (!agreed) return agreed.error();
   }
   drop();

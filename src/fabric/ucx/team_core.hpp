@@ -44,13 +44,16 @@ class TeamCore {
   [[nodiscard]] std::uint32_t number() const { return number_; }
   [[nodiscard]] const bool* known_teams() const { return known_.get(); }
 
-  // Every rank brings bytes and gets those of all, by rank, in about log2 P messages.
-  [[nodiscard]] Result<std::vector<std::string>> exchange(std::string_view own);
+  // Every rank brings bytes and gets those of all, by rank, in about log2 P messages. In the last
+  // one that a team makes, who is through with it may be gone before others are: what it has said
+  // arrives all the same, so only a rank that is gone and has said nothing is lost then.
+  [[nodiscard]] Result<std::vector<std::string>> exchange(std::string_view own, bool last = false);
   // Every rank says what it is about to do, and some bytes; returns those of all. An error where a
   // rank has one (`local` is this rank's), or where two are about to do different things.
   [[nodiscard]] Result<std::vector<std::string>> agree(const std::string& what,
                                                        std::string_view bytes = {},
-                                                       const std::optional<Error>& local = {});
+                                                       const std::optional<Error>& local = {},
+                                                       bool last = false);
 
   // `bytes` at the same place of a segment of every rank, zeroed.
   [[nodiscard]] Result<Range> allocate(std::uint64_t bytes, bool cells, std::uint32_t row_lanes,
@@ -85,6 +88,7 @@ class TeamCore {
   [[nodiscard]] std::optional<Error> add_chunk(std::uint64_t bytes, bool cells,
                                                const std::string& what, std::string& card);
   [[nodiscard]] std::optional<Error> learn_chunk(const std::vector<std::string>& cards);
+  [[nodiscard]] Result<std::string> hear(const ControlHeader& from, Rank above, bool last);
   [[nodiscard]] Error expired(Rank absent) const;
   void drop();
 
