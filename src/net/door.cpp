@@ -166,10 +166,12 @@ void Door::seat(Guest& guest) {
 
 // A member that has come says nothing before the start: what there is to read is its end.
 void Door::look_at_seats(const std::vector<pollfd>& polled) {
+  auto next = polled.begin();  // turn() has named them in this order
   for (Star::Seat& seat : seats_) {
     if (!seat.channel) continue;
-    const auto found = std::ranges::find(polled, seat.channel->fd(), &pollfd::fd);
-    if (found == polled.end() || found->revents == 0) continue;
+    next = std::ranges::find(next, polled.end(), seat.channel->fd(), &pollfd::fd);
+    if (next == polled.end()) return;
+    if (next->revents == 0) continue;
     static_cast<void>(seat.channel->receive());
     if (seat.channel->is_open()) continue;
     seat.channel.reset();

@@ -179,11 +179,14 @@ void Star::watch(std::vector<pollfd>& polled) const {
 }
 
 void Star::handle(std::span<const pollfd> polled) {
+  auto next = polled.begin();  // watch() has named them in this order
   for (std::uint32_t index = 0; index < seats_.size(); ++index) {
     auto& channel = seats_[index].channel;
     if (!channel || !channel->is_open()) continue;
-    const auto found = std::ranges::find(polled, channel->fd(), &pollfd::fd);
-    if (found == polled.end() || found->revents == 0) continue;
+    const auto found = std::ranges::find(next, polled.end(), channel->fd(), &pollfd::fd);
+    if (found == polled.end()) continue;
+    next = found + 1;
+    if (found->revents == 0) continue;
     if ((found->revents & POLLOUT) != 0) channel->flush();
     while (const auto frame = channel->receive()) on_frame(index, *frame);
     if (!channel->is_open()) on_closed(index, channel->why());

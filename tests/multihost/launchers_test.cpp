@@ -72,7 +72,7 @@ TEST(Launchers, RanksOfTorchrunLeaveItsStoreAlone) {
 TEST(Launchers, ARankOfTorchrunThatNeverComesIsNamedWithItsNode) {
   NEEDS_WORLD(Wire::bridge);
   const World world(2, Wire::bridge);
-  Commands ranks = start_by_torchrun(world, 2, {MUSTER_GATHERER, "absent", "3", "join", "1000"});
+  Commands ranks = start_by_torchrun(world, 2, {MUSTER_GATHERER, "absent", "3", "join", "5000"});
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     EXPECT_EQ(ranks[rank]->wait(), 1);
     EXPECT_EQ(count(ranks[rank]->err(), "expired: rank 3 of node 1 has not come"), 1)

@@ -107,13 +107,16 @@ TEST(Nodes, PassSignalsOnToAllRanksOfAllHosts) {
 TEST(Nodes, ASecondInterruptKillsAllRanksOfAllHosts) {
   NEEDS_WORLD(Wire::bridge);
   const World world(2, Wire::bridge);
-  const Commands nodes =
-      start_nodes(world, {"sh", "-c", "trap '' INT; echo ready; while :; do sleep 0.05; done"});
+  const Commands nodes = start_nodes(
+      world, {"sh", "-c", "trap 'echo got INT.' INT; echo ready; while :; do sleep 0.05; done"});
   for (const auto& node : nodes) ASSERT_TRUE(node->has_written("ready")) << node->err();
   nodes[1]->signal(SIGINT);
+  for (const auto& node : nodes) ASSERT_TRUE(node->has_written("got INT.")) << node->err();
   nodes[1]->signal(SIGINT);
-  EXPECT_EQ(nodes[1]->wait(), 130);
-  EXPECT_NE(nodes[0]->wait(), 0);
+  for (const auto& node : nodes) {
+    EXPECT_EQ(node->wait(), 130);
+    EXPECT_EQ(count(node->err(), "interrupted again; killing 1 rank"), 1) << node->err();
+  }
 }
 
 TEST(Nodes, ALauncherThatIsKilledEndsTheJobOnAllHosts) {
