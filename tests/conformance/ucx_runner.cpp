@@ -42,13 +42,20 @@ int run_rank(testing::SocketPairs& pairs, std::uint32_t rank, int report,
   return 1;
 }
 
+// Every rank is a process here, with three transports each.
+std::vector<std::uint32_t> numbers_on_ucx(Sizes sizes) {
+  std::vector<std::uint32_t> all = numbers(sizes);
+  std::erase(all, 16U);
+  return all;
+}
+
 class UcxCase : public ::testing::Test {
  public:
   UcxCase(Case<ucx::Team> one, std::string transport)
       : case_(one), transport_(std::move(transport)) {}
 
   void TestBody() override {
-    for (const std::uint32_t ranks : numbers(case_.sizes)) {
+    for (const std::uint32_t ranks : numbers_on_ucx(case_.sizes)) {
       const UcxRun run = run_on_ucx(ranks, transport_, case_.body);
       ASSERT_TRUE(run.well) << case_.name << " on " << ranks << " ranks over " << transport_
                             << ":\n"
