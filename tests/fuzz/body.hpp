@@ -20,11 +20,12 @@ struct Places {
   Signals signals;
   WindowRef<Word> window;
   Rows rows;  // for the lanes' counters
+  SentinelSlots slots;
 };
 
 // The part of one thread. `fabric` and `log` are its own.
 template <class F>
-requires HandoffFabric<F> && AtomicFabric<F>
+requires HandoffFabric<F> && AtomicFabric<F> && SentinelFabric<F> && LaunchFabric<F>
 class Runner {
  public:
   Runner(F& fabric, const Places& places, Log& log) : fabric_(fabric), places_(places), log_(log) {}
@@ -72,8 +73,31 @@ class Runner {
       case Kind::complete: (void)fabric_.complete(last_[op.peer]); return true;
       case Kind::converge: fabric_.converge(); return true;
       case Kind::boundary: return true;
+      case Kind::launch_wait: fabric_.launch_wait(); return true;
+      case Kind::launch_done: fabric_.launch_done(); return true;
+      case Kind::put_sentinel:
+      case Kind::wait_sentinel:
+      case Kind::clear_sentinel: return slot(op, peer);
       default: data(op, peer); return true;
     }
+  }
+
+  // A slot is a tile of one element.
+  bool slot(const Op& op, Rank peer) {
+    auto tile = fabric_.template tile<float, 1, 1>();
+    const std::int64_t at = op.to;
+    if (op.kind == Kind::put_sentinel) {
+      tile.each([&](auto, auto, float& value) { value = static_cast<float>(op.value); });
+      fabric_.put_sentinel(places_.slots, peer, at, tile);
+      return true;
+    }
+    if (op.kind == Kind::clear_sentinel)
+      return fabric_.clear_sentinel(places_.slots, at, tile), true;
+    if (fabric_.wait_sentinel(tile, places_.slots, at) != WaitStatus::ok) return false;
+    Word seen = 0;
+    tile.each([&](auto, auto, float& value) { seen = static_cast<Word>(value); });
+    log_.push_back(seen);
+    return true;
   }
 
   bool found(Fetched fetched) {
@@ -135,13 +159,23 @@ void run_rank(Team& team, const Program& program, Record&& record) {
   for (std::uint32_t c = 0; c < program.cells; ++c) {
     if ((program.zero_cells >> c & 1) != 0) team.promise_zero(Signals{places.signals[c], 1});
   }
+  if (program.slots > 0) places.slots = *team.template window<SentinelLine>({program.slots});
   const std::size_t per_rank = std::size_t{program.lanes} * program.threads;
-  std::vector<Log> logs(per_rank);
+  std::vector<Log> logs(per_rank * program.kernels);
   const std::size_t first = team.rank().value * per_rank;
+  if (program.kernels > 1) {
+    const auto lanes = team.overlapping_lanes(
+        program.kernels, program.lanes, [&](auto& fabric, std::uint32_t kernel) {
+          const std::size_t own = fabric.lane().value * program.threads + fabric.thread();
+          const std::size_t strand = std::size_t{kernel} * program.in_kernel() + first + own;
+          Runner(fabric, places, logs[kernel * per_rank + own]).run(program.code[strand], 0);
+        });
+    if (!lanes) return;
+  }
   const auto kernels = static_cast<std::size_t>(
       1 + std::count_if(program.code[first].begin(), program.code[first].end(),
                         [](const Op& op) { return op.kind == Kind::boundary; }));
-  for (std::size_t kernel = 0; kernel < kernels; ++kernel) {
+  for (std::size_t kernel = 0; kernel < kernels && program.kernels == 1; ++kernel) {
     const auto lanes = team.lanes(program.lanes, [&](auto& fabric) {
       const std::size_t own = fabric.lane().value * program.threads + fabric.thread();
       Runner(fabric, places, logs[own]).run(program.code[first + own], kernel);

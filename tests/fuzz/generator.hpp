@@ -31,12 +31,16 @@ class Random {
 // Fixed by seed and profile; `fetched`: with fetched operations.
 [[nodiscard]] Program draw(std::uint64_t seed, Profile profile, bool fetched = false);
 
+// One of kernels that overlap, with slots whose data is its own flag.
+[[nodiscard]] Program draw_kernels(std::uint64_t seed, Profile profile);
+
 // One small change: an operation dropped, weakened, moved, or with another value, cell or peer.
 void spoil(Program& program, Random& random);
 
 // Nothing in it breaks the rules of the language: transfers of one rank onto itself do not overlap,
 // the threads of a lane call the same transfers, put_signal only where a lane is one thread, no
-// notify to a cell of hand and take.
+// notify to a cell of hand and take, one launch_wait in every thread of a kernel but the first, and
+// at most one launch_done, behind it.
 [[nodiscard]] bool well_formed(const Program& program);
 
 }  // namespace muster::fuzz

@@ -43,6 +43,7 @@ struct Arguments {
   bool shrink = false;
   bool quiet = false;
   bool fetched = false;
+  bool kernels = false;
   std::uint64_t most_differences = 10;
 };
 
@@ -66,7 +67,8 @@ int run(const Arguments& arguments) {
   double reported = 0;
   for (std::uint64_t seed = first; seed < last; ++seed) {
     for (const Profile profile : profiles) {
-      const Program program = draw(seed, profile, arguments.fetched);
+      const Program program =
+          arguments.kernels ? draw_kernels(seed, profile) : draw(seed, profile, arguments.fetched);
       const Comparison result = compare(program);
       tally.count(result);
       if (result.difference) show(seed, program, result, arguments.shrink);
@@ -95,6 +97,7 @@ int main(int argc, char** argv) {
   options.add("--profile", arguments.profiles, {"rdma", "direct", "sc"},
               "rdma, direct, sc (default: all)");
   options.add("--fetched", arguments.fetched, "programs with fetched operations");
+  options.add("--kernels", arguments.kernels, "programs of kernels that overlap");
   options.add("--shrink", arguments.shrink, "print the smallest program that still differs");
   options.add("--quiet", arguments.quiet, "no progress");
   options.add("--stop-after", arguments.most_differences, "stop after so many differences");

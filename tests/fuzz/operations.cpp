@@ -36,6 +36,11 @@ void State::run(std::size_t strand, const Events& set, std::set<Wrong>& wrong) {
     case Kind::flush: flush(strand); break;
     case Kind::flush_peer: flush(strand, o.peer); break;
     case Kind::complete: complete(strand); break;
+    case Kind::put_sentinel: put_sentinel(strand, wrong); break;
+    case Kind::wait_sentinel: wait_sentinel(strand, set, wrong); break;
+    case Kind::clear_sentinel: clear_sentinel(strand, wrong); break;
+    case Kind::launch_wait: launch_wait(strand); break;
+    case Kind::launch_done: self.told = self.knows.ca; break;
     default: transfer(strand, wrong); break;
   }
   self.issued.set(issue(g));
@@ -44,6 +49,7 @@ void State::run(std::size_t strand, const Events& set, std::set<Wrong>& wrong) {
   knows.ca |= knows.hb;
   ++self.next;
   skip(strand);
+  begin_kernels();
 }
 
 // Contract 5: a converge completes the thread's loads, and what it has seen by reads.

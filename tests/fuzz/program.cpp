@@ -6,12 +6,14 @@ namespace muster::fuzz {
 namespace {
 
 const char* name_of(Kind kind) {
-  constexpr const char* names[] = {
-      "notify",        "wait",       "test",         "read",     "hand",      "take",
-      "fetch_add",     "exchange",   "compare_swap", "store",    "load",      "remote_store",
-      "remote_load",   "remote_add", "put",          "get",      "put_async", "get_async",
-      "put_signal",    "flush",      "flush_peer",   "complete", "converge",  "read_counter",
-      "write_counter", "boundary"};
+  constexpr const char* names[] = {"notify",         "wait",        "test",         "read",
+                                   "hand",           "take",        "fetch_add",    "exchange",
+                                   "compare_swap",   "store",       "load",         "remote_store",
+                                   "remote_load",    "remote_add",  "put",          "get",
+                                   "put_async",      "get_async",   "put_signal",   "flush",
+                                   "flush_peer",     "complete",    "converge",     "read_counter",
+                                   "write_counter",  "boundary",    "put_sentinel", "wait_sentinel",
+                                   "clear_sentinel", "launch_wait", "launch_done"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -63,12 +65,17 @@ std::string arguments(const Op& op) {
     case Kind::put_signal:
       return fmt::format("[{}] of {} <- [{}] x {}, c{} {} {}", op.to, op.peer, op.from, op.count,
                          op.cell, name_of(op.op), value);
+    case Kind::put_sentinel: return fmt::format("s{} of {} = {}", op.to, op.peer, value);
+    case Kind::wait_sentinel:
+    case Kind::clear_sentinel: return fmt::format("s{}", op.to);
     case Kind::write_counter: return fmt::format("= {}", value);
     case Kind::flush_peer:
     case Kind::complete: return fmt::format("of {}", op.peer);
     case Kind::flush:
     case Kind::converge:
     case Kind::boundary:
+    case Kind::launch_wait:
+    case Kind::launch_done:
     case Kind::read_counter: return "";
   }
   return "";
@@ -110,8 +117,10 @@ std::string to_string(const Program& program) {
     text += fmt::format(", cells zero at exit: {:#x}", program.zero_cells);
   text += '\n';
   for (std::size_t strand = 0; strand < program.code.size(); ++strand) {
-    text += fmt::format("rank {} lane {} thread {}:\n", program.rank_of(strand),
-                        program.lane_of(strand) % program.lanes, program.thread_of(strand));
+    text += fmt::format(
+        "rank {} lane {} thread {}{}:\n", program.rank_of(strand),
+        program.lane_of(strand) % program.lanes, program.thread_of(strand),
+        program.kernels > 1 ? fmt::format(" in kernel {}", program.kernel_of(strand) + 1) : "");
     for (const Op& op : program.code[strand]) text += "    " + to_string(op) + '\n';
   }
   return text;

@@ -37,7 +37,12 @@ enum class Kind : std::uint8_t {
   converge,       // of the threads of the lane
   read_counter,   // logs the own lane's counter
   write_counter,  // the own lane's counter becomes `value`
-  boundary,  // the kernel ends and the next one starts: in the list of every thread of the rank
+  boundary,      // the kernel ends and the next one starts: in the list of every thread of the rank
+  put_sentinel,  // `value` into the peer's slot `to`, with its own flag
+  wait_sentinel,   // until something is in the own slot `to`; logs it
+  clear_sentinel,  // the own slot `to`
+  launch_wait,     // until the kernel before has ended
+  launch_done,     // the next kernel may begin
 };
 
 // An operation may depend on what its thread logged last (0 if nothing yet).
@@ -66,15 +71,22 @@ struct Program {
   std::uint32_t threads = 1;     // per lane
   std::uint32_t cells = 4;       // signals per rank
   std::uint32_t elements = 4;    // window elements per rank
+  std::uint32_t slots = 0;       // sentinel slots per rank
+  std::uint32_t kernels = 1;     // that may overlap: one after another on each rank
   std::uint32_t zero_cells = 0;  // bit c: cell c of every rank is promised to be zero at the end
-  std::vector<std::vector<Op>> code;  // index: (rank * lanes + lane) * threads + thread
+  // Index: ((kernel * ranks + rank) * lanes + lane) * threads + thread.
+  std::vector<std::vector<Op>> code;
 
-  [[nodiscard]] std::uint32_t strands() const { return ranks * lanes * threads; }
+  [[nodiscard]] std::uint32_t in_kernel() const { return ranks * lanes * threads; }
+  [[nodiscard]] std::uint32_t strands() const { return kernels * in_kernel(); }
+  [[nodiscard]] std::uint32_t kernel_of(std::size_t strand) const {
+    return static_cast<std::uint32_t>(strand) / in_kernel();
+  }
   [[nodiscard]] std::uint32_t rank_of(std::size_t strand) const {
-    return static_cast<std::uint32_t>(strand) / (lanes * threads);
+    return static_cast<std::uint32_t>(strand) % in_kernel() / (lanes * threads);
   }
   [[nodiscard]] std::uint32_t lane_of(std::size_t strand) const {  // numbered over all ranks
-    return static_cast<std::uint32_t>(strand) / threads;
+    return static_cast<std::uint32_t>(strand) % in_kernel() / threads;
   }
   [[nodiscard]] std::uint32_t thread_of(std::size_t strand) const {
     return static_cast<std::uint32_t>(strand) % threads;
@@ -89,6 +101,11 @@ struct Program {
 // A fetched operation: it reads a cell, of the own rank or a peer, and may change it.
 [[nodiscard]] constexpr bool fetches(Kind kind) {
   return kind == Kind::fetch_add || kind == Kind::exchange || kind == Kind::compare_swap;
+}
+
+// An operation on a slot.
+[[nodiscard]] constexpr bool slotted(Kind kind) {
+  return kind == Kind::put_sentinel || kind == Kind::wait_sentinel || kind == Kind::clear_sentinel;
 }
 
 // Is the operation one that all threads of the lane call together? Element i of such a transfer is

@@ -32,11 +32,12 @@ State::State(const Program& program)
     : program_(&program),
       first_(program.code.size(), 0),
       strands_(program.code.size()),
-      cells_(std::size_t{program.ranks} * program.cells),
-      memory_(std::size_t{program.ranks} * program.elements + program.ranks * program.lanes, 0) {
+      cells_(std::size_t{program.ranks} * (program.cells + program.slots)),
+      memory_(std::size_t{program.ranks} * (program.elements + program.lanes + program.slots), 0) {
   for (std::size_t s = 1; s < first_.size(); ++s)
     first_[s] = first_[s - 1] + program.code[s - 1].size();
   for (std::size_t s = 0; s < strands_.size(); ++s) skip(s);
+  for (std::size_t s = program.in_kernel(); s < strands_.size(); ++s) strands_[s].begun = false;
 }
 
 const Op& State::op(std::size_t strand) const {
@@ -73,6 +74,10 @@ void State::skip(std::size_t strand) {
 
 std::size_t State::cell_of(std::size_t strand) const {
   const Op& o = op(strand);
+  if (slotted(o.kind)) {
+    const std::uint32_t rank = o.kind == Kind::put_sentinel ? o.peer : program_->rank_of(strand);
+    return std::size_t{program_->ranks} * program_->cells + rank * program_->slots + o.to;
+  }
   const bool remote = o.kind == Kind::notify || o.kind == Kind::hand ||
                       o.kind == Kind::put_signal || fetches(o.kind);
   const std::uint32_t rank = remote ? o.peer : program_->rank_of(strand);
@@ -130,7 +135,9 @@ Events State::must_follow(std::size_t strand, const Cell& cell) const {
 
 bool State::reads(std::size_t strand) const {
   const Kind kind = op(strand).kind;
-  return kind == Kind::wait || kind == Kind::test || kind == Kind::read || fetches(kind);
+  if (!strands_[strand].begun) return false;
+  return kind == Kind::wait || kind == Kind::wait_sentinel || kind == Kind::test ||
+         kind == Kind::read || fetches(kind);
 }
 
 std::uint32_t left_by(const Op& o, std::uint32_t found) {
@@ -160,6 +167,7 @@ std::vector<Events> State::readable(std::size_t strand) const {
     const std::uint32_t found = value(cell, set);
     if (fetches(o.kind) && left_by(o, found) != found && !newest) continue;
     if (o.kind == Kind::wait && !satisfies(value(cell, set), o.compare, o.value)) continue;
+    if (o.kind == Kind::wait_sentinel && value(cell, set) != 1) continue;
     sets.push_back(set);
   }
   return sets;
@@ -177,7 +185,7 @@ std::pair<std::size_t, std::size_t> State::party(std::size_t strand) const {
 }
 
 bool State::runnable(std::size_t strand) const {
-  if (finished(strand)) return false;
+  if (finished(strand) || !strands_[strand].begun) return false;
   const Op& o = op(strand);
   const auto full = [&] {
     const Cell& cell = cells_[cell_of(strand)];
@@ -186,7 +194,11 @@ bool State::runnable(std::size_t strand) const {
   switch (o.kind) {
     case Kind::wait: return satisfies(full(), o.compare, o.value);
     case Kind::hand: return full() == 0;
-    case Kind::take: return full() == 1;
+    case Kind::take:
+    case Kind::wait_sentinel: return full() == 1;
+    case Kind::launch_wait:
+      return program_->kernel_of(strand) == 0 ||
+             has_ended(program_->kernel_of(strand) - 1, program_->rank_of(strand));
     case Kind::converge:
     case Kind::boundary: {
       const auto [first, last] = party(strand);
@@ -204,7 +216,9 @@ bool State::runnable(std::size_t strand) const {
 std::vector<std::uint64_t> State::identity() const {
   std::vector<std::uint64_t> id;
   for (const Strand& s : strands_) {
-    id.push_back(s.next);
+    id.push_back(s.next * 2 + (s.begun ? 1 : 0));
+    for (std::size_t word = 0; program_->kernels > 1 && word < s.knows.ca.size(); word += 64)
+      id.push_back(((s.knows.ca >> word) & Events(~0ULL)).to_ullong());
     for (const Events& set : s.history) {
       for (std::size_t word = 0; word < set.size(); word += 64) {
         id.push_back(((set >> word) & Events(~0ULL)).to_ullong());
@@ -218,9 +232,12 @@ Outcome State::outcome() const {
   Outcome result;
   const std::size_t per_rank = program_->lanes * program_->threads;
   for (std::uint32_t rank = 0; rank < program_->ranks; ++rank) {
-    for (std::size_t s = rank * per_rank; s < (rank + 1) * per_rank; ++s) {
-      result.push_back(strands_[s].log.size());
-      result.insert(result.end(), strands_[s].log.begin(), strands_[s].log.end());
+    for (std::uint32_t kernel = 0; kernel < program_->kernels; ++kernel) {
+      const std::size_t first = first_of(kernel, rank);
+      for (std::size_t s = first; s < first + per_rank; ++s) {
+        result.push_back(strands_[s].log.size());
+        result.insert(result.end(), strands_[s].log.begin(), strands_[s].log.end());
+      }
     }
     const auto begin = memory_.begin() + static_cast<std::ptrdiff_t>(element(rank, 0));
     result.insert(result.end(), begin, begin + program_->elements);
@@ -229,7 +246,7 @@ Outcome State::outcome() const {
 }
 
 void State::finish(std::set<Wrong>& wrong) const {
-  for (std::size_t c = 0; c < cells_.size(); ++c) {
+  for (std::size_t c = 0; c < std::size_t{program_->ranks} * program_->cells; ++c) {
     const bool promised = (program_->zero_cells >> (c % program_->cells) & 1) != 0;
     if (promised && value(cells_[c], all(cells_[c])) != 0) wrong.insert(Wrong::credits);
   }
@@ -239,7 +256,7 @@ void State::finish(std::set<Wrong>& wrong) const {
 // An add of a negative number is a take-back where credits were promised, or where one thread alone
 // adds such numbers and nobody else waits.
 void State::judge_take_backs(std::set<Wrong>& wrong) const {
-  for (std::size_t c = 0; c < cells_.size(); ++c) {
+  for (std::size_t c = 0; c < std::size_t{program_->ranks} * program_->cells; ++c) {
     const Cell& cell = cells_[c];
     const bool promised = (program_->zero_cells >> (c % program_->cells) & 1) != 0;
     std::set<std::size_t> readers = cell.readers;  // and who is blocked there
@@ -259,6 +276,7 @@ void State::stick(std::set<Wrong>& wrong) const {
   judge_take_backs(wrong);
   for (std::size_t s = 0; s < strands_.size(); ++s) {
     if (finished(s) || at(s, Kind::boundary)) continue;
+    if (!strands_[s].begun || at(s, Kind::launch_wait)) continue;
     if (!at(s, Kind::converge)) {
       wrong.insert(Wrong::deadlock);
       continue;

@@ -49,6 +49,7 @@ struct Deposit {
   std::uint32_t value = 0;
   Events must{};        // as effects
   Knowledge carried{};  // hb and seen to who acquires; ca to who reads
+  Knowledge behind{};   // a sentinel's: to its reader's next kernel
 };
 
 struct Cell {
@@ -102,6 +103,8 @@ class State {
     Events issued;         // operations of the rank of which it knows that they were issued
     Knowledge fence;       // what it knew when its kernel began: a relaxed notify carries that
     Knowledge unacquired;  // what it has read and not acquired: the next kernel's start does
+    bool begun = true;     // its kernel has
+    std::optional<Events> told;  // what was done before its launch_done
     std::vector<std::uint32_t> log;
     std::vector<Events> history;  // what its reads have read
   };
@@ -130,6 +133,19 @@ class State {
   [[nodiscard]] std::pair<std::size_t, std::size_t> party(std::size_t strand) const;
 
   void skip(std::size_t strand);
+  // ---- launches.cpp: kernels that overlap
+  [[nodiscard]] bool may_begin(std::uint32_t kernel, std::uint32_t rank) const;
+  [[nodiscard]] std::size_t first_of(std::uint32_t kernel, std::uint32_t rank) const;
+  [[nodiscard]] Knowledge end_of(std::uint32_t kernel, std::uint32_t rank) const;
+  [[nodiscard]] bool has_ended(std::uint32_t kernel, std::uint32_t rank) const;
+  void begin(std::uint32_t kernel, std::uint32_t rank);
+  void begin_kernels();
+  void launch_wait(std::size_t strand);
+  // ---- and slots
+  void put_sentinel(std::size_t strand, std::set<Wrong>& wrong);
+  void wait_sentinel(std::size_t strand, const Events& set, std::set<Wrong>& wrong);
+  void clear_sentinel(std::size_t strand, std::set<Wrong>& wrong);
+  [[nodiscard]] std::size_t slot(std::uint32_t rank, std::uint32_t index) const;
   void meet(std::size_t strand, std::set<Wrong>& wrong);
   void complete_loads(std::size_t strand);
   // What the deposit carries: what its thread knows, or, relaxed, what it knew at its kernel's
@@ -157,8 +173,8 @@ class State {
   const Program* program_;
   std::vector<std::size_t> first_;  // of each strand's operations
   std::vector<Strand> strands_;
-  std::vector<Cell> cells_;            // rank * cells + cell
-  std::vector<std::uint32_t> memory_;  // elements of all ranks, then counters of all lanes
+  std::vector<Cell> cells_;            // rank * cells + cell; then rank * slots + slot
+  std::vector<std::uint32_t> memory_;  // elements of all ranks, counters of all lanes, slots
   std::vector<Access> accesses_;
 };
 

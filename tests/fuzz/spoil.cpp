@@ -51,6 +51,7 @@ void alter(Program& program, Op& op, Random& random) {
     case 4: op.op = op.op == NotifyOp::set ? NotifyOp::add : NotifyOp::set; break;
     case 5:
       if (signals(op.kind)) op.cell = random.below(program.cells);
+      if (slotted(op.kind)) op.to = random.below(program.slots);
       break;
     case 6:
       if (op.kind == Kind::notify || fetches(op.kind) || program.threads == 1)
@@ -104,6 +105,20 @@ void spoil(Program& program, Random& random) {
 
 namespace {
 
+// Of kernels that overlap: as the contract has them.
+bool waits_for_the_last(const Program& program, std::size_t strand) {
+  std::uint32_t waits = 0, dones = 0;
+  for (const Op& op : program.code[strand]) {
+    if (program.kernels > 1 && op.kind == Kind::boundary) return false;
+    if (op.kind != Kind::launch_wait && op.kind != Kind::launch_done) continue;
+    if (op.when != When::always) return false;
+    if (op.kind == Kind::launch_wait && dones > 0) return false;
+    if (op.kind == Kind::launch_done && waits == 0 && program.kernel_of(strand) > 0) return false;
+    ++(op.kind == Kind::launch_wait ? waits : dones);
+  }
+  return dones <= 1 && waits <= 1 && (waits == 1 || program.kernel_of(strand) == 0);
+}
+
 bool overlaps(const Op& op) {
   return op.to < op.from + op.count && op.from < op.to + op.count;
 }
@@ -142,6 +157,7 @@ bool same_for_siblings(const Program& program) {
 bool well_formed(const Program& program) {
   std::vector<bool> flips(std::size_t{program.ranks} * program.cells, false), others = flips;
   for (std::size_t s = 0; s < program.code.size(); ++s) {
+    if (!waits_for_the_last(program, s)) return false;
     for (const Op& op : program.code[s]) {
       const bool put =
           op.kind == Kind::put || op.kind == Kind::put_async || op.kind == Kind::put_signal;
