@@ -13,3 +13,4 @@
 #include "muster/collective/reduce_scatter_v.hpp"
 #include "muster/collective/scatter.hpp"
 #include "muster/collective/send_receive.hpp"
+#include "muster/collective/sentinel_all_reduce.hpp"

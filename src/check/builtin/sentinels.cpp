@@ -1,8 +1,9 @@
-// SentinelExchange: one call a kernel, in kernels one after another.
+// SentinelExchange and SentinelAllReduce: one call a kernel, in kernels that overlap.
 #include <cstdint>
 #include <limits>
 
 #include "muster/check.hpp"
+#include "muster/collective/sentinel_all_reduce.hpp"
 #include "muster/sentinel.hpp"
 
 namespace {
@@ -61,7 +62,54 @@ void exchange_all(muster::model::Team& team, std::uint32_t lanes, std::uint32_t 
   });
 }
 
+// In place in every second call; a call of no elements, and one of more tiles than lanes.
+template <class T>
+void reduce_all(muster::model::Team& team, std::uint32_t lanes, std::uint32_t calls) {
+  constexpr std::int64_t most = 5;
+  constexpr std::int64_t counts[] = {5, 1, 0, 4};
+  const muster::SentinelAllReduce<T, 2> sum(team, most);
+  const auto from = *team.window<T>({most}, "from");
+  const auto to = *team.window<T>({most}, "to");
+  const auto value = [](std::uint32_t rank, std::uint32_t call, std::int64_t at) {
+    return T(static_cast<float>(rank * 8 + call * 2 + static_cast<std::uint32_t>(at)));
+  };
+  (void)team.overlapping_lanes(calls, lanes, [&](auto& fabric, std::uint32_t call) {
+    const std::int64_t count = counts[call % 4];
+    const auto target = call % 2 == 0 ? to : from;
+    fabric.launch_wait();
+    const auto each_own = [&](auto&& visit) {  // elements of the lane's tiles
+      for (std::int64_t at = 2 * fabric.lane().value; at < count; at += 2 * fabric.lanes())
+        for (std::int64_t i = at + fabric.thread(); i < at + 2 && i < count; i += fabric.threads())
+          visit(i);
+    };
+    each_own([&](std::int64_t i) { fabric.local(from)[i] = value(fabric.rank().value, call, i); });
+    fabric.converge();
+    const WaitStatus status = sum.run(fabric, target, from, count);
+    if (status != WaitStatus::ok) return status;
+    each_own([&](std::int64_t i) {
+      float all = 0;
+      for (std::uint32_t rank = 0; rank < fabric.size(); ++rank)
+        all += static_cast<float>(value(rank, call, i));
+      const T seen = fabric.local(target)[i];
+      muster::expect(fabric, static_cast<float>(seen) == all, "the sum over all ranks");
+    });
+    return status;
+  });
+}
+
 }  // namespace
+
+MUSTER_CHECK(sentinel_all_reduce,
+             {.ranks = 3, .calls = 4, .about = "an all_reduce that is a kernel of its own"}) {
+  reduce_all<float>(team, lanes, calls);
+}
+
+MUSTER_CHECK(short_numbers, {.ranks = 2,
+                             .calls = 3,
+                             .group = "sentinel_all_reduce",
+                             .about = "of bfloat16, two at a time"}) {
+  reduce_all<muster::bfloat16>(team, lanes, calls);
+}
 
 MUSTER_CHECK(sentinel_exchange,
              {.ranks = 3,
