@@ -44,7 +44,7 @@ run() { # LOG SECONDS COMMAND...: runs it, keeps its output, notes how it ended
 { nvidia-smi -L; nvidia-smi topo -m; } > "$out/machine.log" 2>&1
 
 if has tests; then
-  for program in probe barriers lanes parts signals atomics messages transfers types reduce regions failures refusals deadlines async dumps graphs streams attach processes; do
+  for program in probe barriers lanes parts signals atomics messages transfers types reduce sentinels regions failures refusals deadlines async dumps graphs streams attach processes; do
     run "test_$program" 75 "$here/gpu_$program"
   done
   for ranks in 1 2 3 8; do run "test_ring_$ranks" 20 "$here/ring" $ranks; done
