@@ -13,6 +13,7 @@
 #include "conformance/remote_add_bodies.hpp"
 #include "conformance/rooted_bodies.hpp"
 #include "conformance/send_receive_bodies.hpp"
+#include "conformance/sentinel_bodies.hpp"
 #include "conformance/signal_bodies.hpp"
 #include "conformance/tile_bodies.hpp"
 #include "conformance/transfer_bodies.hpp"
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
     add(conformance::transfer_box_cases<HostTeam>(), verify);
     add(conformance::remote_add_cases<HostTeam>(), verify);
     add(conformance::packet_cases<HostTeam>(), verify);
+    add(conformance::sentinel_cases<HostTeam>(), verify);
     add(conformance::collective_cases<HostTeam>(), verify);
     add(conformance::rooted_cases<HostTeam>(), verify);
     add(conformance::counted_cases<HostTeam>(), verify);

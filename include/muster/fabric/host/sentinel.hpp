@@ -1,8 +1,9 @@
 // The host fabric's slots whose data is its own flag. Included by muster/fabric/host.hpp.
 //
 // A tile's bytes in words of eight, each kept turned over and written in one piece: a word that is
-// zero holds sentinels and nothing else, any other has come as a whole. Relaxed: the data is all
-// that a word carries.
+// zero holds sentinels and nothing else, any other has come as a whole. They are released and
+// acquired, for what was done before a run of a lane began goes with them, and such a run begins
+// without a fence.
 #pragma once
 
 #include <cstring>
@@ -52,7 +53,7 @@ inline void Fabric::put_sentinel(SentinelSlots slots, Rank peer, std::int64_t at
     std::uint64_t word = 0;
     std::memcpy(&word, from + i * detail::sentinel_word, detail::bytes_in_word(Shape::bytes, i));
     // Pairs with the load in wait_sentinel.
-    detail::SentinelWord(to[i]).store(~word, std::memory_order_relaxed);
+    detail::SentinelWord(to[i]).store(~word, std::memory_order_release);
   }
 }
 
@@ -69,14 +70,14 @@ inline WaitStatus Fabric::wait_sentinel(Tile<T, R, C>& tile, SentinelSlots slots
   for (std::size_t i = 0; i < Shape::words; ++i) {
     std::uint64_t word = 0;
     const bool seen = spin([&] {
-      word = detail::SentinelWord(from[i]).load(std::memory_order_relaxed);
+      word = detail::SentinelWord(from[i]).load(std::memory_order_acquire);
       return word != 0;
     });
     if (!seen) {
       const auto line = at + static_cast<std::int64_t>(i * detail::sentinel_word / 64);
       const WaitStatus status = wait_for_word(from[i], line);
       if (status != WaitStatus::ok) return status;
-      word = detail::SentinelWord(from[i]).load(std::memory_order_relaxed);
+      word = detail::SentinelWord(from[i]).load(std::memory_order_acquire);
     }
     word = ~word;
     std::memcpy(to + i * detail::sentinel_word, &word, detail::bytes_in_word(Shape::bytes, i));
@@ -94,7 +95,7 @@ inline void Fabric::clear_sentinel(SentinelSlots slots, std::int64_t at,
     if (!admits("clear_sentinel", slots, context_.rank, at, Shape::lines)) return;
   }
   auto* const words = reinterpret_cast<std::uint64_t*>(memory_of(slots, context_.rank) + at);
-  // Relaxed: what orders it is the end of the call, see SentinelFabric.
+  // Relaxed: a later run of the lane releases it with what it puts.
   for (std::size_t i = 0; i < Shape::words; ++i)
     detail::SentinelWord(words[i]).store(0, std::memory_order_relaxed);
 }
