@@ -71,8 +71,10 @@ struct Threads {
   static constexpr std::uint32_t count = n;
 };
 
-// The promises that a protocol may rely on, weakest first (docs/ordering.md).
-enum class Profile : std::uint8_t { rdma, direct, sc };
+// The promises that a protocol may rely on, weakest first (docs/ordering.md). `noncoherent` stands
+// aside: transfers as on `direct`, and caches that only an acquire invalidates and only a release
+// writes back.
+enum class Profile : std::uint8_t { rdma, direct, sc, noncoherent };
 
 [[nodiscard]] MUSTER_FN constexpr Order release_part(Order order) {
   return order == Order::release || order == Order::acq_rel ? Order::release : Order::relaxed;

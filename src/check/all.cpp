@@ -30,7 +30,8 @@ std::string group_of(const std::string& name) {
   return slash == std::string::npos ? "" : name.substr(0, slash);
 }
 
-// Does it claim a profile that was asked for, and to be right?
+// Does it claim a profile that was asked for, and to be right? (Of what is right elsewhere, it is
+// asked whether it is so on `noncoherent`, claimed or not.)
 bool is_meant_to_pass(const Entry& entry, const std::optional<Profile>& profile) {
   return !entry.protocol.fails && (!profile || *profile >= entry.protocol.weakest);
 }

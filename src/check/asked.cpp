@@ -25,6 +25,18 @@ void read_random(const std::string& text, Options& options) {
   if (!good) throw Usage{"--random wants SEED,N: two numbers, not '" + text + "'"};
 }
 
+// As asked, or as the check itself says.
+Placement place_for(const Command& command, const Entry& entry, const Options& options) {
+  const std::string text = command.place.value_or(entry.protocol.place);
+  const Result<Placement> placement = placement_of(text);
+  if (!placement) throw Usage{"--place: " + placement.error().what};
+  if (const auto wrong = misplaced(*placement, options.ranks, options.lanes))
+    throw Usage{command.place ? "--place: " + *wrong
+                              : fmt::format("{} runs on {}, and {}: --place says otherwise",
+                                            entry.name, text, *wrong)};
+  return *placement;
+}
+
 volatile std::sig_atomic_t interrupt_seen = 0;
 
 void note_interrupt(int /*signal*/) {
@@ -61,6 +73,7 @@ Options options_for(const Command& command, const Entry& entry) {
   options.threads = command.threads.value_or(entry.protocol.threads);
   options.tasks = entry.protocol.tasks;
   options.expire = command.expire.value_or(entry.protocol.expire);
+  options.place = place_for(command, entry, options);
   options.executions = command.executions;
   options.certificate = !command.search;
   if (command.pct || !command.random.empty()) {
@@ -80,12 +93,14 @@ std::vector<Profile> profiles_for(const Command& command, const Entry& entry) {
   if (command.profile) {
     const auto profile = profile_of(*command.profile);
     if (!profile)
-      throw Usage{"there is no profile '" + *command.profile + "'; there are sc, direct and rdma"};
+      throw Usage{"there is no profile '" + *command.profile +
+                  "'; there are sc, direct, rdma and noncoherent"};
     return {*profile};
   }
   std::vector<Profile> profiles;
   for (const Profile profile : {Profile::sc, Profile::direct, Profile::rdma})
     if (profile >= entry.protocol.weakest) profiles.push_back(profile);
+  if (entry.protocol.noncoherent) profiles.push_back(Profile::noncoherent);
   return profiles;
 }
 

@@ -56,6 +56,7 @@ struct Deposit {
   Clock cause;   // program order and every reads-from edge up to here
   Clock ended;   // the part of it that is done before this takes effect (Thread::ended)
   Bits before;   // the deposits on this cell that its thread had to see; closed
+  Clock back;    // noncoherent: the cached writes that a reader learns to be written back
   CallTag call;
   std::uint64_t depth = 0;  // of the chain of deposits up to this one
   Where where;

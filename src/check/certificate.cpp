@@ -17,6 +17,7 @@ struct Lesson {  // what a reader learns
   Clock behind;
   Clock cause;
   Clock ended;
+  Clock back;
 };
 
 class WaitJudge {
@@ -115,6 +116,7 @@ class WaitJudge {
       lesson.behind.join(cell_.deposits[at].behind);
       lesson.cause.join(cell_.deposits[at].cause);
       lesson.ended.join(cell_.deposits[at].ended);
+      lesson.back.join(cell_.deposits[at].back);
     });
     return lesson;
   }
@@ -136,7 +138,8 @@ class WaitJudge {
     const Lesson more = lesson(set);
     const Lesson less = lesson(taken_.set);
     return more.view.covers(less.view) && more.behind.covers(less.behind) &&
-           more.cause.covers(less.cause) && more.ended.covers(less.ended);
+           more.cause.covers(less.cause) && more.ended.covers(less.ended) &&
+           more.back.covers(less.back);
   }
 
   const Cell& cell_;

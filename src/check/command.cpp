@@ -96,8 +96,7 @@ class Runner {
       profiles = {options.profile};
       options.strategy = Strategy::search;
     }
-    fmt::print("{}: {} ranks, {} calls, {} lanes, {} threads per lane\n", entry.name, options.ranks,
-               options.calls, options.lanes, options.threads);
+    fmt::print("{}: {}\n", entry.name, in_words(options));
     std::fflush(stdout);
     told_ = {};
     page_.push_back({&entry, {}, {}});
@@ -260,7 +259,13 @@ void add_options(CLI::App& app, Command& command) {
   app.add_option("--lanes", command.lanes, "lanes per rank")->check(CLI::Range(1U, 64U));
   app.add_option("--threads-per-lane", command.threads, "threads per lane")
       ->check(CLI::Range(1U, 64U));
-  app.add_option("--profile", command.profile, "sc, direct or rdma; default: all that it claims");
+  app.add_option("--profile", command.profile,
+                 "sc, direct, rdma or noncoherent; default: all that it claims");
+  app.add_option(
+      "--place", command.place,
+      "where lanes run, WHO=WHERE with commas: 0=gpu0,1=gpu1 or all=gpu,all.1=host; WHO "
+      "is a rank, a lane of one (0.1), all or all.1, WHERE is host, gpuN, gpu (one for "
+      "each rank) or nic; default: each rank on a device of its own, atomic towards all");
   app.add_option("--random", command.random, "SEED,N: N random schedules instead of a search");
   app.add_flag("--pct", command.pct, "schedules with random priorities (with --random SEED,N)");
   app.add_option("--expire", command.expire, "let up to K waits of an execution expire");

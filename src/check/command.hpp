@@ -25,6 +25,7 @@ struct Command {
   std::string random;  // SEED,N
   bool pct = false;
   std::optional<std::uint32_t> expire;
+  std::optional<std::string> place;  // where lanes run: check/placement.hpp
   std::string replay;
   std::string json;
   std::string html;

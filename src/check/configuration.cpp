@@ -2,14 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace muster::check {
 
+std::string in_words(const Options& options) {
+  const std::string place = to_string(options.place);
+  return fmt::format("{} ranks, {} calls, {} lanes, {} threads per lane{}{}", options.ranks,
+                     options.calls, options.lanes, options.threads,
+                     place.empty() ? "" : ", placed ", place);
+}
+
 std::string replay_string(const Options& options, const std::string& choices) {
-  return fmt::format("n={},c={},l={},t={},p={},x={}:{}", options.ranks, options.calls,
+  std::string place = to_string(options.place);
+  std::replace(place.begin(), place.end(), ',', '+');
+  return fmt::format("n={},c={},l={},t={},p={},x={}{}{}:{}", options.ranks, options.calls,
                      options.lanes, options.threads, name_of(options.profile), options.expire,
-                     choices);
+                     place.empty() ? "" : ",d=", place, choices);
 }
 
 namespace {
@@ -18,6 +28,13 @@ bool read_number(std::string_view text, std::uint32_t& number) {
   const auto end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, number);
   return read.ec == std::errc{} && read.ptr == end;
+}
+
+bool read_place(std::string text, Options& options) {
+  std::replace(text.begin(), text.end(), '+', ',');
+  const Result<Placement> placement = placement_of(text);
+  if (placement) options.place = *placement;
+  return placement.has_value();
 }
 
 bool read_field(std::string_view field, Options& options) {
@@ -29,6 +46,7 @@ bool read_field(std::string_view field, Options& options) {
     case 'l': return read_number(value, options.lanes) && options.lanes > 0;
     case 't': return read_number(value, options.threads) && options.threads > 0;
     case 'x': return read_number(value, options.expire);
+    case 'd': return read_place(std::string(value), options);
     case 'p':
       if (const auto profile = profile_of(std::string(value))) {
         options.profile = *profile;

@@ -9,7 +9,11 @@
 
 namespace muster::check {
 
-// "n=3,c=2,l=1,t=1,p=rdma,x=0:0.1.2": the configuration, and the choices of Report::replay.
+// "3 ranks, 2 calls, 1 lanes, 1 threads per lane, placed all=gpu"
+[[nodiscard]] std::string in_words(const Options& options);
+
+// "n=3,c=2,l=1,t=1,p=rdma,x=0:0.1.2": the configuration, and the choices of Report::replay. Where
+// lanes are placed, ",d=0=gpu0+1=host" stands before the colon.
 [[nodiscard]] std::string replay_string(const Options& options, const std::string& choices);
 // Sets what the string says; false where it is not one.
 [[nodiscard]] bool read_replay(const std::string& text, Options& options);

@@ -23,6 +23,7 @@ Execution::Execution(const Options& options, const std::function<void(model::Tea
     : options_(options),
       body_(body),
       threads_(options_),
+      places_(options_.place, options_.ranks, options_.lanes),
       fibers_(threads_, [this](Thread& thread, const auto& threw) { broke(thread, threw); }),
       cells_(options_.ranks),
       windows_(options_.ranks),

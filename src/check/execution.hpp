@@ -26,6 +26,7 @@
 #include "check/kernels.hpp"
 #include "check/one_order.hpp"
 #include "check/patience.hpp"
+#include "check/places.hpp"
 #include "check/polls.hpp"
 #include "check/record.hpp"
 #include "check/scheduler.hpp"
@@ -264,10 +265,45 @@ class Execution {
   // A deposit, or a read that had to see `known`, and what is unordered with it.
   void check_scope(Thread& self, const Cell& cell, const Deposit& made);
   void check_scope(Thread& self, const Cell& cell, const Bits& known);
+  [[nodiscard]] bool agree(Scope mine, const Thread& self, Scope theirs, const Thread& other) const;
   void found_scope(Thread& self, const Cell& cell, const Thread& other, Where theirs,
                    const Clock* also);
   void share(const Thread& self, Cell& cell);
+  void share(const Thread& self, std::vector<Shadow>& shadows, std::uint64_t bytes, Grains touched);
   bool check_cell(Thread& self, Signal signal, Rank owner, Where where);
+
+  // ---- caches.cpp
+  enum class Stale : std::uint8_t { no, not_written_back, not_invalidated };
+  struct CacheFault {  // an access, and a write that a line brings together with it
+    const History::Touch& touch;
+    std::uint64_t at = 0;  // the grain that was written
+    bool beside = false;   // it is none of those touched
+    Stamp write;
+    model::Access access{};
+    Stale why{};
+  };
+  [[nodiscard]] bool has_caches() const { return options_.profile == Profile::noncoherent; }
+  static Grains lines_around(Grains touched, std::uint64_t bytes);
+  void write_back_caches(Thread& self, Deposit& made, bool releases);
+  void learn_of_caches(Thread& self, const Deposit& taken, bool acquires);
+  void acquire_caches(Thread& self);
+  void begin_caches(Thread& thread);
+  void end_caches(Thread& thread);
+  [[nodiscard]] Stale staleness(const Thread& self, Stamp write, bool cached) const;
+  // An access to grains of so many bytes, before it is recorded.
+  void check_caches(Thread& self, const std::vector<Shadow>& shadows, const History::Touch& touch,
+                    std::uint64_t bytes, bool cached,
+                    const std::function<std::string(std::uint64_t)>& place);
+  void found_cached(Thread& self, const CacheFault& fault,
+                    const std::function<std::string(std::uint64_t)>& place);
+  void check_stale_update(Thread& self, const Cell& cell, const Deposit& made);
+
+  // ---- domains.cpp
+  void check_domain(Thread& self, const Cell& cell, const Deposit& made);
+  void check_domain(Thread& self, const Cell& cell, const Bits& known);
+  void check_domain(Thread& self, const std::vector<Shadow>& shadows, const History::Touch& touch);
+  void found_domain(Thread& self, const std::string& what, const Thread& other,
+                    const std::string& theirs, const Clock* also, std::size_t step);
 
   // ---- take_backs.cpp
   void check_take_back(Thread& self, Cell& cell, const Deposit& deposit);
@@ -293,6 +329,10 @@ class Execution {
   void meet_behind(Thread& self);
 
   // ---- transfers.cpp, packets.cpp
+  // Those that are not asynchronous have taken effect when they return.
+  [[nodiscard]] bool transfers_at_once() const {
+    return options_.profile == Profile::direct || options_.profile == Profile::noncoherent;
+  }
   void move_share(Thread& self, model::Span to, Rank peer, model::Span from, bool async);
   void send_with_signal(Thread& self, model::Span to, Rank peer, model::Span from,
                         const Condition& signal, NotifyOp op, Where where);
@@ -307,8 +347,9 @@ class Execution {
                      const char* how);
   std::optional<std::size_t> find_counter(Thread& self, Counter counter, Where where);
   void check_counter(Thread& self, std::size_t at, model::Access how);
+  // `cached`: through the cache of its core, where there are caches.
   void access(Thread& self, std::uint32_t rank, model::Span span, model::Access access, Stamp stamp,
-              const char* how);
+              const char* how, bool cached = true);
   // Records an access of `self`, and what it is unordered with. `place` names a grain.
   template <class Place>
   void record_access(Thread& self, std::vector<Shadow>& shadows, History::Touch touch,
@@ -318,6 +359,7 @@ class Execution {
     touch.where = self.where;
     touch.step = trace_.last_of(self.id);
     history_.add(touch);
+    check_domain(self, shadows, touch);
     if (const auto found =
             record(shadows, touch.first, touch.last, touch.access, touch.stamp, from))
       found_race(self, touch, *found, place(found->element), how);
@@ -350,6 +392,7 @@ class Execution {
   Scheduler* strategy_ = nullptr;
 
   Threads threads_;
+  const Places places_;
   Fibers fibers_;
   Cells cells_;
   Windows windows_;

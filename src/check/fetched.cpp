@@ -64,6 +64,7 @@ void Execution::write_idly(Thread& thread, Cell& cell, const Bits& found) {
         by_fetched_alone, name_of_cell(cell), &other.cause,
         {edge(threads_[other.thread].rank, other.step, thread)});
   }
+  check_domain(thread, cell, found);
   cell.idle_writes.push_back({thread.stamp(), thread.cause, read.where});
 }
 

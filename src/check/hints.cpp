@@ -216,11 +216,9 @@ std::vector<std::string> hint_lines(const Hints& hints, const std::vector<Holdin
     sum += fmt::format("; {} not tried, {}", hints.not_tried,
                        interrupted() ? "interrupted" : "over time");
   const Options& options = holding.front().options;
-  lines.push_back(fmt::format(
-      "{}; for {} ranks, {} calls, {} lanes, {} threads per lane on {}, and what this check looks "
-      "at, alone{}",
-      sum, options.ranks, options.calls, options.lanes, options.threads, profiles,
-      vacuous ? ": it is vacuous, so that they mean little" : ""));
+  lines.push_back(fmt::format("{}; for {} on {}, and what this check looks at, alone{}", sum,
+                              in_words(options), profiles,
+                              vacuous ? ": it is vacuous, so that they mean little" : ""));
   return lines;
 }
 

@@ -20,6 +20,7 @@ struct Past {
   Clock ended;
   Clock issued;
   Clock pending;
+  Clock back;  // noncoherent: the cached writes that are known to be written back
   std::uint64_t depth = 0;
 
   explicit Past(const Thread& thread)
@@ -28,7 +29,10 @@ struct Past {
         ended(thread.ended),
         issued(thread.issued),
         pending(thread.pending),
-        depth(thread.depth) {}
+        back(thread.caches.back),
+        depth(thread.depth) {
+    back.join(thread.caches.pending);
+  }
   // A kernel acquires it: the thread knows of it, and so does what it gives relaxed from now on.
   void acquired_by(Thread& thread) const {
     thread.hb.join(hb);
@@ -39,6 +43,8 @@ struct Past {
     thread.learn(pending);
     thread.fence.join(hb);
     thread.fence.join(pending);
+    thread.caches.back.join(back);
+    thread.caches.fence.join(back);
   }
 };
 

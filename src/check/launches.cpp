@@ -35,6 +35,7 @@ Result<void> Execution::launch(Thread& self, std::uint32_t kernels, std::uint32_
     return {};
   }
   self.learn(self.pending);  // the start of a kernel acquires
+  self.caches.back.join(self.caches.pending);
   Kernels& all = kernels_[self.rank];
   all = Kernels{};
   all.body = &body;
@@ -66,6 +67,7 @@ void Execution::begin_kernel(std::uint32_t rank) {
     Thread& thread = threads[i];
     thread.fence = thread.hb;  // what came before the kernel has been released
     known.acquired_by(thread);
+    begin_caches(thread);
     thread.cause.join(told);
     thread.tick();
     thread.lanes = all.lanes;
@@ -94,6 +96,7 @@ void Execution::launch_wait(Thread& self, Where where) {
   if (fibers_.unwinding()) return;
   self.has_waited = true;
   if (!mutant("launch-wait-acquires-nothing")) all.ends[self.kernel].acquired_by(self);
+  acquire_caches(self);
   self.tick();
 }
 
@@ -140,6 +143,7 @@ void Execution::end_kernel(std::uint32_t rank) {
   const std::span<Thread> threads = threads_.of_lanes(rank, all.lanes, number);
   for (Thread& thread : threads) {
     clocks_.complete_loads(thread);
+    end_caches(thread);
     setup.join(thread);
   }
   if (!mutant("launch-without-flush"))

@@ -82,10 +82,13 @@ void Execution::meet_lane(Thread& self) {
       thread.ended = first.ended;
       thread.issued = first.issued;
       thread.pending = first.pending;
+      thread.caches.back = first.caches.back;
+      thread.caches.pending = first.caches.pending;
       thread.depth = first.depth;
       thread.meeting_value = first.meeting_value;
     }
     thread.meeting_status = status;
+    if (mutant("converge-invalidates")) acquire_caches(thread);
     if (&thread != &self) fibers_.ready(thread);
   }
   for (Thread& thread : lane) thread.tick();
@@ -119,15 +122,18 @@ std::uint32_t Execution::meet(Thread& self, const std::string& what,
     first.hb.join(other.hb);
     first.cause.join(other.cause);
     first.ended.join(other.ended);
+    first.caches.back.join(other.caches.back);
   }
   const Clock hb = first.hb;
   const Clock cause = first.cause;
   const Clock ended = first.ended;
+  const Clock back = first.caches.back;
   for (const std::uint32_t rank : in_order(options_.ranks)) {
     Thread& other = threads_.setup(rank);
     other.hb = hb;
     other.cause = cause;
     other.ended = ended;
+    other.caches.back = back;
     other.tick();
     if (&other != &self) fibers_.ready(other);
   }

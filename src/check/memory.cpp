@@ -73,7 +73,10 @@ void apply(Shadow& shadow, Access access, Stamp stamp, Viewpoint from) {
       });
       break;
     case Access::remote_add:
-      put_stamp(shadow.adds, stamp, [&](Stamp old) { return from.hb.has(old); });
+      put_stamp(shadow.adds, stamp, [&](Stamp old) {
+        return from.hb.has(old) &&
+               (!from.keep_adds || old.component == stamp.component || mutant("hidden-adds"));
+      });
       break;
     case Access::write:
       shadow.write = stamp;

@@ -22,9 +22,16 @@ struct Conflict {
 // What is known about one element (or byte) of one rank.
 struct Shadow {
   Stamp write;                // the last one; all earlier ones are ordered before it
+  bool cached = false;        // ... went through its core's cache: see caches.cpp
   std::vector<Stamp> reads;   // since then
   std::uint32_t toucher = 0;  // for Groups
   std::vector<Stamp> adds;    // since then; they commute with each other
+};
+
+// Some of them: [first, last).
+struct Grains {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
 };
 
 // Memory of the same size on every rank.
@@ -46,6 +53,7 @@ struct Viewpoint {
   const Clock& hb;          // orders writes before later accesses
   const Clock& ended;       // orders reads before later writes
   std::uint32_t own = ~0U;  // the component of the thread's own loads: they come first in any case
+  bool keep_adds = false;   // of each component, also where one is ordered after another's
   [[nodiscard]] bool has_read(Stamp stamp) const {
     return stamp.component == own || ended.has(stamp);
   }

@@ -42,12 +42,13 @@ const char* name_of(Profile profile) {
     case Profile::rdma: return "rdma";
     case Profile::direct: return "direct";
     case Profile::sc: return "sc";
+    case Profile::noncoherent: return "noncoherent";
   }
   return "?";
 }
 
 std::optional<Profile> profile_of(const std::string& name) {
-  for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc})
+  for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc, Profile::noncoherent})
     if (name == name_of(profile)) return profile;
   return std::nullopt;
 }

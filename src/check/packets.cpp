@@ -73,7 +73,7 @@ void* Execution::put_packet(Thread& self, Span element, Rank peer) {
 void Execution::end_packets(Thread& self, Span lines, Rank peer, std::uint32_t flag, Where where) {
   const bool agent = options_.profile != Profile::sc;
   deposit_flag(self, flag_of(self, lines), peer, flag, agent, where);
-  if (options_.profile == Profile::direct) {  // it has taken effect, and its thread knows
+  if (transfers_at_once()) {  // it has taken effect, and its thread knows
     Clock done;
     done.raise(clocks_.last_agent(2));
     self.learn(done);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "check/configuration.hpp"
 #include "check/fold.hpp"
 
 namespace muster::check {
@@ -91,7 +92,7 @@ std::string notes(const Report& report) {
 }  // namespace
 
 std::string verdict_line(const Report& report, const Options& options) {
-  const std::string profile = fmt::format("  {:<7}", name_of(options.profile));
+  const std::string profile = fmt::format("  {:<6} ", name_of(options.profile));
   switch (report.verdict) {
     case Verdict::certified:
       return profile + "certified: all schedules, one execution; assumes that no wait expires" +
@@ -114,9 +115,8 @@ std::string counterexample(const Entry& entry, const Smallest& failure,
                            const std::vector<Repair>& repairs, std::size_t width) {
   const Options& options = failure.options;
   const Report& report = failure.report;
-  std::string out = fmt::format(
-      "\n  {} fails with {} ranks, {} calls, {} lanes, {} threads per lane, on {}\n", entry.name,
-      options.ranks, options.calls, options.lanes, options.threads, name_of(options.profile));
+  std::string out = fmt::format("\n  {} fails with {}, on {}\n", entry.name, in_words(options),
+                                name_of(options.profile));
   const Finding& first = report.findings.front();
   out += indented(fmt::format("{}: {}", name_of(first.kind), first.what), 4, width);
   if (!first.missing.empty()) out += indented("missing: " + first.missing, 4, width);
@@ -157,6 +157,7 @@ std::string as_json(const Entry& entry, const Options& options, const Report& re
   json["calls"] = options.calls;
   json["lanes"] = options.lanes;
   json["threads_per_lane"] = options.threads;
+  if (!options.place.empty()) json["place"] = to_string(options.place);
   json["profile"] = name_of(options.profile);
   json["verdict"] = name_of(report.verdict);
   json["executions"] = report.executions;

@@ -1,11 +1,11 @@
 // Parts of lanes, and who is inside of whose scope.
 //
 // Two accesses to one cell, one of them a deposit, that nothing else orders must be inside each
-// other's scope: the whole system; a rank, whose lanes are on one device; a lane, whose threads are
-// one block. Outside of it a deposit need not be seen at all, an add need not be atomic, and a
-// release need not be acquired (PTX ISA, memory consistency model: such accesses are not morally
-// strong). The pairs are judged as they are made, by what happens before: in every other execution
-// of a certified protocol more does, so that no pair is added there.
+// other's scope: the whole system; a device, which is a rank unless lanes are placed; a lane, whose
+// threads are one block. Outside of it a deposit need not be seen at all, an add need not be
+// atomic, and a release need not be acquired (PTX ISA, memory consistency model: such accesses are
+// not morally strong). The pairs are judged as they are made, by what happens before: in every
+// other execution of a certified protocol more does, so that no pair is added there.
 #include <fmt/format.h>
 
 #include "check/execution.hpp"
@@ -15,10 +15,11 @@
 namespace muster::check::engine {
 
 namespace {
-bool reaches(Scope scope, const Thread& self, const Thread& other) {
+bool reaches(Scope scope, const Thread& self, const Thread& other, const Places& places) {
   switch (scope) {
     case Scope::system: return true;
-    case Scope::device: return self.rank == other.rank;
+    case Scope::device:
+      return mutant("device-is-rank") ? self.rank == other.rank : places.same_device(self, other);
     case Scope::block:
       return self.rank == other.rank && self.lane == other.lane && self.bank == other.bank;
   }
@@ -34,10 +35,11 @@ const char* name_of_scope(Scope scope) {
   return "?";
 }
 
-bool agree(Scope mine, const Thread& self, Scope theirs, const Thread& other) {
-  return reaches(mine, self, other) && reaches(theirs, other, self);
-}
 }  // namespace
+
+bool Execution::agree(Scope mine, const Thread& self, Scope theirs, const Thread& other) const {
+  return reaches(mine, self, other, places_) && reaches(theirs, other, self, places_);
+}
 
 bool Execution::check_part(Thread& self, std::uint32_t first, std::uint32_t count, Where where) {
   has_parts_ = true;
@@ -79,14 +81,15 @@ void Execution::check_scope(Thread& self, const Cell& cell, const Bits& known) {
 void Execution::found_scope(Thread& self, const Cell& cell, const Thread& other, Where theirs,
                             const Clock* also) {
   if (mutant("scope-unseen")) return;
-  found(self, Kind::scope,
-        fmt::format("{} is used by {} ({}, scope {}) and by {} ({}), unordered, and one of them is "
-                    "outside of the other's scope",
-                    name_of_cell(cell), name_of_thread(self), short_place(self.where),
-                    name_of_scope(self.scope), name_of_thread(other), short_place(theirs)),
-        "block reaches the threads of one lane, device the lanes of one rank, system all: both "
-        "sides must name one that reaches the other",
-        name_of_cell(cell), also);
+  found(
+      self, Kind::scope,
+      fmt::format("{} is used by {} ({}, scope {}) and by {} ({}), unordered, and one of them is "
+                  "outside of the other's scope",
+                  name_of_cell(cell), name_of_thread(self), short_place(self.where),
+                  name_of_scope(self.scope), name_of_thread(other), short_place(theirs)),
+      "block reaches the threads of one lane, device the lanes on one device (of one rank, unless "
+      "they are placed), system all: both sides must name one that reaches the other",
+      name_of_cell(cell), also);
 }
 
 }  // namespace muster::check::engine

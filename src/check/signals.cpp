@@ -80,6 +80,9 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   made.ended = self.ended;
   made.behind.clear();
   if (maker.behind != nullptr) made.behind = *maker.behind;
+  const bool releases =
+      (order == Order::release || order == Order::acq_rel || mutant("relaxed-notify-carries")) &&
+      !mutant("release-carries-nothing");
   if (maker.agent) {
     made.stamp = clocks_.last_agent(2);
     made.view.clear();
@@ -89,15 +92,13 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
     // A hand has its answer: it has taken effect, as a notify to the own rank has.
     made.stamp =
         remote && found == nullptr ? clocks_.next_on_channel(self, cell.rank) : self.stamp();
-    const bool releases =
-        (order == Order::release || order == Order::acq_rel || mutant("relaxed-notify-carries")) &&
-        !mutant("release-carries-nothing");
     made.view = releases ? self.hb : self.fence;
     const LaneThreads carries =
         mutant("part-carries-the-lane") ? threads_.of_rank(self) : threads_.carrying_for(self);
     if (releases) made.view.join(clocks_.carried_to(self, carries, cell.rank));
     if (releases || mutant("loads-end-at-once")) made.ended = clocks_.ended_with_loads(self);
   }
+  write_back_caches(self, made, releases);
   made.cause.join(made.view);
   if (mutant("relaxed-notify-without-cause") && order == Order::relaxed) {
     made.cause.clear();
@@ -110,6 +111,8 @@ Deposit& Execution::deposit(Thread& self, std::uint32_t index, std::uint32_t val
   if (record_.is_kept()) record_.deposited(index, self.id);
   check_clobber(self, cell, made);
   check_scope(self, cell, made);
+  check_domain(self, cell, made);
+  check_stale_update(self, cell, made);
   check_idle_writes(self, cell, made);
   classify(cell, made);
   if (options_.profile == Profile::sc)
@@ -161,7 +164,7 @@ void Execution::classify(Cell& cell, const Deposit& made) {
                                  ? value
                                  : static_cast<std::int32_t>(made.value - cell.value(made.before));
   if (!ordered || grows < 0 || !made.view.covers(last.view) || !made.cause.covers(last.cause) ||
-      !made.ended.covers(last.ended))
+      !made.ended.covers(last.ended) || !made.back.covers(last.back))
     sensitivity_.mark(cell);
 }
 
@@ -283,12 +286,14 @@ void Execution::learn(Thread& thread, const Cell& cell, const Bits& set, bool ho
     else
       thread.pending.join(deposit.view);
     thread.pending.join(deposit.behind);
+    learn_of_caches(thread, deposit, acquires);
     if (acquires || !mutant("relaxed-reads-without-cause")) {
       thread.cause.join(deposit.cause);
       (waited ? thread.ended : thread.looked).join(deposit.ended);
     }
     if (deposit.thread != thread.id) thread.depth = std::max(thread.depth, deposit.depth);
   });
+  if (acquires) acquire_caches(thread);
 }
 
 void Execution::take(Thread& thread, std::uint32_t which, const Bits& set) {

@@ -18,11 +18,15 @@ void Knowledge::join(const Knowledge& other) {
   ended.join(other.ended);
   issued.join(other.issued);
   pending.join(other.pending);
+  back.join(other.back);
   depth = std::max(depth, other.depth);
 }
 
 void Knowledge::join(const Thread& thread) {
-  join({thread.hb, thread.cause, thread.ended, thread.issued, thread.pending, thread.depth});
+  Knowledge other{thread.hb,      thread.cause,       thread.ended, thread.issued,
+                  thread.pending, thread.caches.back, thread.depth};
+  other.back.join(thread.caches.pending);  // what it leaves is acquired
+  join(other);
 }
 
 void Knowledge::tell(Thread& thread) const {
@@ -31,6 +35,7 @@ void Knowledge::tell(Thread& thread) const {
   thread.ended.join(ended);
   thread.issued.join(issued);
   thread.pending.join(pending);
+  thread.caches.back.join(back);
   thread.depth = std::max(thread.depth, depth);
 }
 
@@ -269,6 +274,7 @@ void Execution::start_task(Thread& thread, const TaskSeat& seat, const Knowledge
   known.tell(thread);
   thread.learn(thread.pending);  // the start acquires, as that of a kernel
   thread.fence = thread.hb;
+  begin_caches(thread);
   thread.tick();
   thread.lane = seat.lane.value;
   thread.lanes = seat.workers;
@@ -286,6 +292,7 @@ void Execution::start_task(Thread& thread, const TaskSeat& seat, const Knowledge
 Knowledge Execution::end_task(Thread& thread) {
   clocks_.complete_loads(thread);
   if (!mutant("launch-without-flush")) finish_transfers(thread);
+  end_caches(thread);
   Knowledge known;
   known.join(thread);
   thread.tick();

@@ -18,6 +18,7 @@ struct Thread;
 // What a thread knows at some moment, for one that starts or goes on later.
 struct Knowledge {
   Clock hb, cause, ended, issued, pending;
+  Clock back;  // noncoherent: the cached writes that are known to be written back
   std::uint64_t depth = 0;
 
   void join(const Knowledge& other);

@@ -89,6 +89,15 @@ struct Glance {
   std::uint32_t times = 0;
 };
 
+// On the profile noncoherent: see caches.cpp.
+struct Caches {
+  Clock back;        // cached writes that the thread knows to have been written back
+  Clock fence;       // ... before the kernel began
+  Clock pending;     // ... as relaxed waits would have told
+  Clock valid;       // what happened before the core last invalidated its cache
+  Clock valid_back;  // `back` at that time
+};
+
 struct Thread {
   Execution* run = nullptr;
   std::uint32_t id = 0;  // also its component
@@ -128,6 +137,8 @@ struct Thread {
   Clock fence;           // what a relaxed notify carries: everything before the kernel began
   Clock pending;         // what relaxed waits would have acquired: the next kernel's start does
 
+  Caches caches;
+
   PendingRead read;
 
   // What it looks at again and again, since it last did or learned anything.
@@ -157,6 +168,9 @@ struct Thread {
     state = ThreadState::absent;
     for (Clock* clock : {&hb, &cause, &ended, &looked, &issued, &fence, &pending}) clock->clear();
     loading = false;
+    for (Clock* clock :
+         {&caches.back, &caches.fence, &caches.pending, &caches.valid, &caches.valid_back})
+      clock->clear();
     setup_calls = 0;
     call = {};
     called = {};
@@ -192,6 +206,8 @@ struct Thread {
     ended.join(other.ended);
     issued.join(other.issued);
     pending.join(other.pending);
+    caches.back.join(other.caches.back);
+    caches.pending.join(other.caches.pending);
     depth = std::max(depth, other.depth);
   }
   // It knows of these events, which are done.

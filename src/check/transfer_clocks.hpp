@@ -20,7 +20,7 @@ namespace muster::check::engine {
 class TransferClocks {
  public:
   TransferClocks(const Options& options, std::uint32_t threads)
-      : profile_(options.profile),
+      : profile_(options.profile == Profile::noncoherent ? Profile::direct : options.profile),
         ranks_(options.ranks),
         threads_(threads),
         first_agent_(threads * (2 + (profile_ == Profile::rdma ? ranks_ : 0))) {}

@@ -13,7 +13,7 @@ using model::Access;
 using model::Span;
 
 void Execution::access(Thread& self, std::uint32_t rank, Span span, Access access, Stamp stamp,
-                       const char* how) {
+                       const char* how, bool cached) {
   Segment& segment = windows_[span.segment];
   has_substance_ = true;
   with(self, {rank, span.segment, span.offset, static_cast<std::uint64_t>(span.count),
@@ -26,20 +26,32 @@ void Execution::access(Thread& self, std::uint32_t rank, Span span, Access acces
           fmt::format("{} uses {} of rank {} after it was freed", name_of_thread(self),
                       segment.name, rank),
           "freeing: flush, then a barrier of the team", segment.name);
-  if (!self.is_setup)
-    for (std::uint64_t at = first; at < last; ++at)
-      groups_.touch(segment.shadows[rank][at].toucher, self.id);
+  std::vector<Shadow>& shadows = segment.shadows[rank];
+  share(self, shadows, segment.grain, {first, last});
   if (stamp.component == clocks_.loads_of(self)) self.loading = true;
-  record_access(
-      self, segment.shadows[rank],
-      {.stamp = stamp,
-       .rank = rank,
-       .segment = span.segment,
-       .first = first,
-       .last = last,
-       .access = access},
-      {self.hb, self.ended, clocks_.loads_of(self)},
-      [&](std::uint64_t grain) { return windows_.location(span.segment, grain, rank); }, how);
+  const auto place = [&](std::uint64_t grain) {
+    return windows_.location(span.segment, grain, rank);
+  };
+  const History::Touch touch{.stamp = stamp,
+                             .rank = rank,
+                             .segment = span.segment,
+                             .first = first,
+                             .last = last,
+                             .access = access};
+  if (has_caches()) check_caches(self, shadows, touch, segment.grain, cached, place);
+  record_access(self, shadows, touch, {self.hb, self.ended, clocks_.loads_of(self), places_.any()},
+                place, how);
+  for (std::uint64_t at = first; access == Access::write && at < last; ++at)
+    shadows[at].cached = cached;
+}
+
+// Threads that share a line of a cache have to do with each other as those that share an element.
+void Execution::share(const Thread& self, std::vector<Shadow>& shadows, std::uint64_t bytes,
+                      Grains touched) {
+  if (self.is_setup) return;
+  if (has_caches()) touched = lines_around(touched, bytes);
+  for (std::uint64_t at = touched.first; at < touched.last && at < shadows.size(); ++at)
+    groups_.touch(shadows[at].toucher, self.id);
 }
 
 void* Execution::touch(Thread& self, Rank rank, Span span, Access how, Where where) {
@@ -75,7 +87,9 @@ void* Execution::move_element(Thread& self, Span span, Rank peer, Access how, bo
   const Stamp stamp = agent                 ? clocks_.next_on_channel(self, peer.value)
                       : how == Access::read ? clocks_.load_of(self)
                                             : self.stamp();
-  access(self, peer.value, span, how, stamp, agent ? " by a transfer" : "");
+  const bool cached =
+      how == Access::read || (how == Access::write && peer.value == self.rank) || !remote;
+  access(self, peer.value, span, how, stamp, agent ? " by a transfer" : "", cached);
   if (agent) trace_.flies(self.id, stamp);
   if (peer.value != self.rank) costs_[self.rank].bytes += span.element;
   return windows_.bytes(peer.value, span);
@@ -132,8 +146,7 @@ void Execution::put(Thread& self, Span to, Rank peer, Span from, bool async, Whe
 // own rank a put is a store.
 void Execution::move_share(Thread& self, Span to, Rank peer, Span from, bool async) {
   const bool network = options_.profile == Profile::rdma && !mutant("put-at-issue");
-  const bool flies =
-      async && (network || (options_.profile == Profile::direct && !mutant("put-async-at-issue")));
+  const bool flies = async && (network || (transfers_at_once() && !mutant("put-async-at-issue")));
   const bool channel =
       network && !async && (peer.value != self.rank || mutant("own-put-in-flight"));
   const Stamp read = flies ? clocks_.new_agent(self, peer.value, true, true) : self.stamp();
@@ -145,7 +158,8 @@ void Execution::move_share(Thread& self, Span to, Rank peer, Span from, bool asy
                                   : self.stamp();
     access(self, self.rank, share_from, Access::read,
            mutant("put-async-source-at-issue") ? self.stamp() : read, " as the source of a put");
-    access(self, peer.value, share_to, Access::write, stamp, " by a put");
+    access(self, peer.value, share_to, Access::write, stamp, " by a put",
+           peer.value == self.rank && !flies);
     copy(peer.value, share_to, self.rank, share_from);
     if (flies || channel) trace_.flies(self.id, stamp);
   });
@@ -169,7 +183,7 @@ void Execution::get(Thread& self, Span to, Span from, Rank peer, bool async, Whe
   each_share(to, from, self.place(), self.together.count, [&](Span share_to, Span share_from) {
     if (share_to.count == 0) return;
     access(self, peer.value, share_from, Access::read, stamp, " by a get");
-    access(self, self.rank, share_to, Access::write, stamp, " as the target of a get");
+    access(self, self.rank, share_to, Access::write, stamp, " as the target of a get", !agent);
     copy(self.rank, share_to, peer.value, share_from);
     if (agent) trace_.flies(self.id, stamp);
   });
@@ -205,7 +219,7 @@ void Execution::send_with_signal(Thread& self, Span to, Rank peer, Span from,
       agent ? clocks_.new_agent(self, peer.value, !mutant("put-signal-not-carried")) : self.stamp();
   if (to.count > 0) {
     access(self, self.rank, from, Access::read, self.stamp(), " as the source of a put");
-    access(self, peer.value, to, Access::write, stamp, " by a put");
+    access(self, peer.value, to, Access::write, stamp, " by a put", false);
     copy(peer.value, to, self.rank, from);
   }
   const std::uint32_t cell = cells_.index(peer.value, signal.signal.cell);
@@ -215,7 +229,7 @@ void Execution::send_with_signal(Thread& self, Span to, Rank peer, Span from,
   if (!agent) return;
   // On direct it has taken effect, and its thread knows; what it wrote to its own rank it knows.
   Clock done;
-  if (options_.profile == Profile::direct)
+  if (transfers_at_once())
     done.raise(clocks_.last_agent(2));
   else
     trace_.flies(self.id, clocks_.last_agent(2));
@@ -288,19 +302,20 @@ void Execution::check_counter(Thread& self, std::size_t at, Access how) {
   const bool reads = how == Access::read;
   if (reads) self.loading = true;
   const Stamp stamp = reads ? clocks_.load_of(self) : self.stamp();
-  record_access(
-      self, counters_.shadows(),
-      {.stamp = stamp,
-       .rank = self.rank,
-       .segment = ~0U,
-       .first = at,
-       .last = at + 1,
-       .access = how},
-      {self.hb, self.ended, clocks_.loads_of(self)},
-      [&](std::uint64_t element) {
-        return fmt::format("counter[{}] of rank {}", counters_.number_of(element), self.rank);
-      },
-      "");
+  const auto place = [&](std::uint64_t element) {
+    return fmt::format("counter[{}] of rank {}", counters_.number_of(element), self.rank);
+  };
+  const History::Touch touch{.stamp = stamp,
+                             .rank = self.rank,
+                             .segment = ~0U,
+                             .first = at,
+                             .last = at + 1,
+                             .access = how};
+  constexpr std::uint64_t a_line = 64;  // each counter has one of its own
+  if (has_caches()) check_caches(self, counters_.shadows(), touch, a_line, true, place);
+  record_access(self, counters_.shadows(), touch, {self.hb, self.ended, clocks_.loads_of(self)},
+                place, "");
+  if (!reads) counters_.shadows()[at].cached = true;
 }
 
 }  // namespace muster::check::engine

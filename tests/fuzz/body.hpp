@@ -19,7 +19,8 @@ using Log = std::vector<std::uint32_t>;
 struct Places {
   Signals signals;
   WindowRef<Word> window;
-  Rows rows;  // for the lanes' counters
+  std::uint32_t apart = 1;  // from one element to the next
+  Rows rows;                // for the lanes' counters
   SentinelSlots slots;
 };
 
@@ -107,22 +108,23 @@ class Runner {
 
   void data(const Op& op, Rank peer) {
     const WindowRef<Word> window = places_.window;
+    const std::uint32_t to = op.to * places_.apart, from = op.from * places_.apart;
     const Counter counter = places_.rows.epoch(fabric_.lane());
     switch (op.kind) {
-      case Kind::store: fabric_.local(window)[op.to] = op.value; break;
-      case Kind::load: log_.emplace_back(fabric_.local(window)[op.from]); break;
+      case Kind::store: fabric_.local(window)[to] = op.value; break;
+      case Kind::load: log_.emplace_back(fabric_.local(window)[from]); break;
       case Kind::read_counter: log_.push_back(fabric_.counter(counter)); break;
       case Kind::write_counter: fabric_.set_counter(counter, op.value); break;
-      case Kind::put: fabric_.put(window, peer, op.to, window, op.from, op.count); break;
+      case Kind::put: fabric_.put(window, peer, to, window, from, op.count); break;
       case Kind::put_async:
-        last_[op.peer] = fabric_.put_async(window, peer, op.to, window, op.from, op.count);
+        last_[op.peer] = fabric_.put_async(window, peer, to, window, from, op.count);
         break;
-      case Kind::get: (void)fabric_.get(window, op.to, window, peer, op.from, op.count); break;
+      case Kind::get: (void)fabric_.get(window, to, window, peer, from, op.count); break;
       case Kind::get_async:
-        last_[op.peer] = fabric_.get_async(window, op.to, window, peer, op.from, op.count);
+        last_[op.peer] = fabric_.get_async(window, to, window, peer, from, op.count);
         break;
       case Kind::put_signal:
-        fabric_.put_signal(window, peer, op.to, window, op.from, op.count, places_.signals[op.cell],
+        fabric_.put_signal(window, peer, to, window, from, op.count, places_.signals[op.cell],
                            op.value, op.op);
         break;
       default: tile(op, peer); break;
@@ -132,12 +134,12 @@ class Runner {
   void tile(const Op& op, Rank peer) {
     auto one = fabric_.template tile<Word, 1, 1>();
     if (op.kind == Kind::remote_load) {
-      (void)fabric_.remote_load(one, places_.window, peer, Box{0, op.from, 1, 1});
+      (void)fabric_.remote_load(one, places_.window, peer, Box{0, op.from * places_.apart, 1, 1});
       one.each([&](std::int64_t, std::int64_t, Word& value) { log_.push_back(value); });
       return;
     }
     one.each([&](std::int64_t, std::int64_t, Word& value) { value = op.value; });
-    const Box box{0, op.to, 1, 1};
+    const Box box{0, op.to * places_.apart, 1, 1};
     if (op.kind == Kind::remote_store) fabric_.remote_store(one, places_.window, peer, box);
     if (op.kind == Kind::remote_add) fabric_.remote_add(one, places_.window, peer, box);
   }
@@ -154,7 +156,8 @@ template <class Team, class Record>
 void run_rank(Team& team, const Program& program, Record&& record) {
   Places places;
   places.signals = *team.signals(program.cells);
-  places.window = *team.template window<Word>({program.elements});
+  places.window = *team.template window<Word>({program.elements * program.apart});
+  places.apart = program.apart;
   places.rows = *team.rows();
   for (std::uint32_t c = 0; c < program.cells; ++c) {
     if ((program.zero_cells >> c & 1) != 0) team.promise_zero(Signals{places.signals[c], 1});
@@ -187,7 +190,7 @@ void run_rank(Team& team, const Program& program, Record&& record) {
   const auto look = team.lane([&](auto& fabric) {
     if (fabric.thread() != 0) return;
     for (std::uint32_t i = 0; i < program.elements; ++i) {
-      end.emplace_back(fabric.local(places.window)[i]);
+      end.emplace_back(fabric.local(places.window)[i * program.apart]);
     }
   });
   if (!look) return;

@@ -17,9 +17,20 @@ std::optional<Wrong> as_wrong(check::Kind kind) {
     case check::Kind::deadlock: return Wrong::deadlock;
     case check::Kind::clobber: return Wrong::clobber;
     case check::Kind::credits: return Wrong::credits;
+    case check::Kind::domain: return Wrong::domain;
+    case check::Kind::noncoherent: return Wrong::noncoherent;
     case check::Kind::divergence: return Wrong::divergence;
     default: return std::nullopt;
   }
+}
+
+check::Domain placed_in(Domain domain) {
+  switch (domain) {
+    case Domain::host: return check::Domain::host;
+    case Domain::gpu: return check::Domain::gpu;
+    case Domain::nic: break;
+  }
+  return check::Domain::nic;
 }
 
 std::string list(const std::set<Wrong>& kinds) {
@@ -54,6 +65,8 @@ check::Report examine(const Program& program, bool certificate) {
   options.threads = program.threads;
   options.profile = program.profile;
   options.certificate = certificate;
+  for (std::uint32_t rank = 0; rank < program.domains.size(); ++rank)
+    options.place.push_back({rank, {}, placed_in(program.domains[rank]), {}});
   options.executions = 200'000;
   return check::explore(options, [&](model::Team& team) {
     run_rank(team, program, [&](std::uint64_t value) { team.outcome(value); });
@@ -151,6 +164,8 @@ bool shrink_once(Program& program) {
             attempt(program, [&](Program& p) { p.code[s][at].when = When::always; }) || smaller;
     }
   }
+  if (!program.domains.empty())
+    smaller = attempt(program, [](Program& p) { p.domains.clear(); }) || smaller;
   if (program.zero_cells != 0)
     smaller = attempt(program, [](Program& p) { p.zero_cells = 0; }) || smaller;
   return smaller;

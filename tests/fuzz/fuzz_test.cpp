@@ -85,7 +85,8 @@ TEST_P(FuzzKernels, CertificateSearchAndReferenceAgree) {
 
 std::vector<Part> parts() {
   std::vector<Part> result;
-  for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc}) {
+  for (const Profile profile :
+       {Profile::rdma, Profile::direct, Profile::sc, Profile::noncoherent}) {
     for (std::uint64_t first = 0; first < 700; first += 175) result.push_back({profile, first});
   }
   return result;

@@ -41,10 +41,17 @@ class Builder {
     if (random_.percent(25)) watch(parts);
     if (random_.percent(45)) spoil(program_, random_);
     if (random_.percent(15)) spoil(program_, random_);
+    if (program_.profile == Profile::noncoherent && random_.percent(75)) program_.apart = 16;
+    if (random_.percent(8)) place();
     return std::move(program_);
   }
 
  private:
+  void place() {
+    for (std::uint32_t rank = 0; rank < program_.ranks; ++rank)
+      program_.domains.push_back(static_cast<Domain>(random_.below(3)));
+  }
+
   // Reads or tests a cell somewhere: harmless in a correct program, but its outcome may vary.
   void watch(Blocks& parts) {
     const std::uint32_t strand = random_.below(program_.strands());

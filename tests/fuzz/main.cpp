@@ -39,7 +39,7 @@ void show(std::uint64_t seed, const Program& program, const Comparison& result, 
 
 struct Arguments {
   std::string seeds = "0:2000";
-  std::vector<std::string> profiles{"rdma", "direct", "sc"};
+  std::vector<std::string> profiles{"rdma", "direct", "sc", "noncoherent"};
   bool shrink = false;
   bool quiet = false;
   bool fetched = false;
@@ -94,8 +94,8 @@ int main(int argc, char** argv) {
   Arguments arguments;
   testing::Options options("Compares certificate, search and reference on random programs");
   options.add("--seeds", arguments.seeds, "A:B, from A up to B exclusive");
-  options.add("--profile", arguments.profiles, {"rdma", "direct", "sc"},
-              "rdma, direct, sc (default: all)");
+  options.add("--profile", arguments.profiles, {"rdma", "direct", "sc", "noncoherent"},
+              "rdma, direct, sc, noncoherent (default: all)");
   options.add("--fetched", arguments.fetched, "programs with fetched operations");
   options.add("--kernels", arguments.kernels, "programs of kernels that overlap");
   options.add("--shrink", arguments.shrink, "print the smallest program that still differs");

@@ -73,6 +73,7 @@ void State::meet(std::size_t strand, std::set<Wrong>& wrong) {
   for (std::size_t s = first; s < last; ++s) {
     if (op(s).value != op(strand).value) wrong.insert(Wrong::divergence);
     complete_loads(s);
+    if (kernel) write_back(s);
     all.join(strands_[s].knows);
     issued |= strands_[s].issued;
     if (kernel) all.join_effects(strands_[s].unacquired);
@@ -86,7 +87,7 @@ void State::meet(std::size_t strand, std::set<Wrong>& wrong) {
   for (std::size_t s = first; s < last; ++s) {
     strands_[s].knows = all;
     strands_[s].issued = issued;
-    if (kernel) strands_[s].fence = all;
+    if (kernel) strands_[s].fence = strands_[s].valid = all;
     ++strands_[s].next;
     skip(s);
   }
@@ -157,6 +158,7 @@ void State::deposit(std::size_t index, const Deposit& d, std::set<Wrong>& wrong)
     const bool atomic = (other.fetched || !other.set) && (d.fetched || !d.set);
     if (!atomic && !d.must.test(effect(other.operation))) wrong.insert(Wrong::clobber);
   }
+  judge_domains(cell, d, wrong);
   cell.deposits.push_back(d);
 }
 
@@ -164,6 +166,7 @@ void State::tell(const Strand& self, Deposit& d, const Events& transfers) const 
   const Knowledge& source = d.release ? self.knows : self.fence;
   d.carried.hb = source.hb | transfers;
   d.carried.seen = source.seen;
+  d.carried.wb = source.wb;
   Events itself;
   itself.set(issue(d.operation)), itself.set(effect(d.operation));
   if (d.release) d.carried.hb |= itself;
@@ -182,7 +185,9 @@ void State::signal(std::size_t strand, std::set<Wrong>& wrong) {
   d.release = sequential() || release_part(o.order) == Order::release;
   const Events carried = d.release ? channel(strand, o.peer) : Events{};
 
+  if (d.release) write_back(strand);
   d.must = must_follow(strand, cell);
+  if (!d.set) judge_update(strand, cell, d.must, wrong);
   tell(self, d, carried);
   deposit(index, d, wrong);
 
@@ -218,6 +223,7 @@ void State::read_cell(std::size_t strand, const Events& set) {
     (acquires ? self.knows : self.unacquired).join_effects(d.carried);
   }
   self.knows.seen |= set;
+  if (acquires) self.valid = self.knows;
   self.history.push_back(set);
   cell.read.push_back(set);
   cell.readers.insert(strand);
@@ -240,7 +246,9 @@ void State::fetch(std::size_t strand, const Events& set, std::set<Wrong>& wrong)
     (acquires ? self.knows.ca : self.looked) |= d.carried.ca;
     (acquires ? self.knows : self.unacquired).join_effects(d.carried);
   }
+  const Events least = must_follow(strand, cell);
   self.knows.seen |= set;
+  if (acquires) self.valid = self.knows;
   self.history.push_back(set);
   cell.read.push_back(set);
   cell.readers.insert(strand);
@@ -248,7 +256,9 @@ void State::fetch(std::size_t strand, const Events& set, std::set<Wrong>& wrong)
   if (left_by(o, found) == found) {
     if (o.kind == Kind::compare_swap && found != o.expected) return;
     for (const Deposit& d : cell.deposits) {
-      if (d.set && !d.fetched && !set.test(effect(d.operation))) wrong.insert(Wrong::clobber);
+      const bool before = set.test(effect(d.operation));
+      if (d.set && !d.fetched && !before) wrong.insert(Wrong::clobber);
+      if ((!d.set || d.fetched) && !before && apart(strand, d.strand)) wrong.insert(Wrong::domain);
     }
     cell.idle.push_back(g);
     self.knows.hb.set(effect(g));
@@ -259,9 +269,11 @@ void State::fetch(std::size_t strand, const Events& set, std::set<Wrong>& wrong)
   d.value = o.value;
   d.release = sequential() || release_part(o.order) == Order::release;
   const Events carried = d.release ? channel(strand, o.peer) : Events{};
+  if (d.release) write_back(strand);
   d.must = set;
   tell(self, d, carried);
   deposit(index, d, wrong);
+  judge_update(strand, cell, least, wrong);
   self.knows.hb.set(effect(g));
   Events both = set;
   cell.read.push_back(both.set(effect(g)));
@@ -282,6 +294,7 @@ void State::flip(std::size_t strand, bool hand) {
     (acquires || sequential() ? self.knows : self.unacquired).join_effects(d.carried);
   }
   self.knows.seen |= set;
+  if (acquires) self.valid = self.knows;
   self.history.push_back(set);
   cell.read.push_back(set);
 
@@ -289,6 +302,7 @@ void State::flip(std::size_t strand, bool hand) {
   d.release = sequential() || (hand && release_part(o.order) == Order::release);
   const std::uint32_t peer = hand ? o.peer : program_->rank_of(strand);
   const Events carried = d.release ? channel(strand, peer) : Events{};
+  if (d.release) write_back(strand);
   d.must = set;
   self.knows.hb.set(effect(g));
   tell(self, d, carried);
@@ -302,8 +316,9 @@ void State::transfer(std::size_t strand, std::set<Wrong>& wrong) {
   Strand& self = strands_[strand];
   const std::size_t later = direct() || o.peer == rank ? issue(g) : effect(g);  // a transfer's
   const bool first = program_->thread_of(strand) == 0;  // a single element is thread 0's
+  const bool cached = o.peer == rank || o.kind != Kind::remote_store;
   const auto touch = [&](std::size_t location, AccessKind kind, std::size_t event) {
-    access(strand, location, kind, event, wrong);
+    access(strand, location, kind, event, wrong, cached && kind != AccessKind::add);
     return &memory_[location];
   };
   switch (o.kind) {
@@ -338,7 +353,7 @@ void State::get(std::size_t strand, std::set<Wrong>& wrong) {
     const std::size_t source = element(o.peer, o.from + i);
     const std::size_t target = element(program_->rank_of(strand), o.to + i);
     access(strand, source, AccessKind::read, event, wrong);
-    access(strand, target, AccessKind::write, event, wrong);
+    access(strand, target, AccessKind::write, event, wrong, !flies(o));
     memory_[target] = memory_[source];
   }
 }
@@ -355,7 +370,8 @@ void State::put(std::size_t strand, std::set<Wrong>& wrong) {
     const std::size_t source = element(rank, o.from + i);
     const std::size_t target = element(o.peer, o.to + i);
     access(strand, source, AccessKind::read, flies(o) ? payload(g) : issue(g), wrong);
-    access(strand, target, AccessKind::write, write_at, wrong);
+    access(strand, target, AccessKind::write, write_at, wrong,
+           o.kind == Kind::put && o.peer == rank);
     memory_[target] = memory_[source];
   }
   if (o.kind != Kind::put_signal) return;

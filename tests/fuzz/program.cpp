@@ -108,13 +108,17 @@ std::string to_string(const Op& op) {
 }
 
 std::string to_string(const Program& program) {
-  constexpr const char* profiles[] = {"rdma", "direct", "sc"};
+  constexpr const char* profiles[] = {"rdma", "direct", "sc", "noncoherent"};
   std::string text =
       fmt::format("profile {}, {} ranks x {} lanes x {} threads, {} cells, {} elements",
                   profiles[static_cast<std::size_t>(program.profile)], program.ranks, program.lanes,
                   program.threads, program.cells, program.elements);
   if (program.zero_cells != 0)
     text += fmt::format(", cells zero at exit: {:#x}", program.zero_cells);
+  if (program.apart > 1) text += fmt::format(", each {} apart", program.apart);
+  constexpr const char* domains[] = {"host", "gpu", "nic"};
+  for (const Domain domain : program.domains)
+    text += fmt::format(", {}", domains[static_cast<std::size_t>(domain)]);
   text += '\n';
   for (std::size_t strand = 0; strand < program.code.size(); ++strand) {
     text += fmt::format(

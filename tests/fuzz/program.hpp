@@ -64,15 +64,20 @@ struct Op {
   friend bool operator==(const Op&, const Op&) = default;
 };
 
+// Within which read-modify-writes are atomic towards each other.
+enum class Domain : std::uint8_t { host, gpu, nic };
+
 struct Program {
   Profile profile = Profile::rdma;
   std::uint32_t ranks = 2;
   std::uint32_t lanes = 1;
-  std::uint32_t threads = 1;     // per lane
-  std::uint32_t cells = 4;       // signals per rank
-  std::uint32_t elements = 4;    // window elements per rank
-  std::uint32_t slots = 0;       // sentinel slots per rank
-  std::uint32_t kernels = 1;     // that may overlap: one after another on each rank
+  std::uint32_t threads = 1;   // per lane
+  std::uint32_t cells = 4;     // signals per rank
+  std::uint32_t elements = 4;  // window elements per rank
+  std::uint32_t slots = 0;     // sentinel slots per rank
+  std::uint32_t kernels = 1;   // that may overlap: one after another on each rank
+  std::uint32_t apart = 1;     // from one element to the next, in elements: 16 is a line of a cache
+  std::vector<Domain> domains;  // where the ranks' atomic operations are made; empty: in one domain
   std::uint32_t zero_cells = 0;  // bit c: cell c of every rank is promised to be zero at the end
   // Index: ((kernel * ranks + rank) * lanes + lane) * threads + thread.
   std::vector<std::vector<Op>> code;

@@ -74,6 +74,8 @@ const char* name_of(Wrong wrong) {
     case Wrong::clobber: return "clobber";
     case Wrong::credits: return "credits";
     case Wrong::divergence: return "divergence";
+    case Wrong::domain: return "domain";
+    case Wrong::noncoherent: return "noncoherent";
   }
   return "?";
 }

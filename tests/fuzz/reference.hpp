@@ -96,6 +96,28 @@
 // Divergence. Threads of a lane meet at the converges of different operations; or nobody can go on,
 // and a thread stands at a converge that a sibling which has returned never reaches.
 //
+// Domains. Two changes of one cell that are both adds or fetched operations, or two remote_adds to
+// one element, of ranks in different domains, are an error unless one is before the other: for
+// deposits in `must` of the other, for the rest in HB. A fetched operation that leaves the value as
+// it was counts too (but for a compare_swap that fails), and what it has read is before it.
+//
+// noncoherent. Transfers are as on `direct`. Each thread has a cache; `apart` says which elements
+// lie in one line of it: all of a rank, where they are 1 apart, else each has its own, as counters
+// have. Cached are stores to the own window, by whatever operation but remote_add, put_async,
+// get_async and put_signal, and all reads; the rest is made in memory. WB, the cached writes that
+// are in memory again, grows by a release, which adds all of its thread's own, travels with HB
+// wherever that does, and no other way. VALID is what a thread knew (HB, WB, and deposits seen)
+// when it last acquired, or when its kernel began; the end of a kernel releases for all its
+// threads.
+//   - a read of what another thread has written needs that write in VALID: in its HB, and where the
+//     write was cached in its WB. What is not even in HB of the thread is a race instead;
+//   - a cached write needs the same of every element of its line; what is not in HB, beside the
+//     element that is written, is an error here too;
+//   - a write or add in memory needs of the cached writes of others in its line that they are in WB
+//     of its thread; what is not in HB counts as above;
+//   - an add or a fetched operation on a cell of the own rank, but for a put_signal's: the deposits
+//     of others that its thread must see are in HB or seen of VALID.
+//
 // The first error ends a path. Several errors of one operation are all reported.
 #pragma once
 
@@ -107,7 +129,15 @@
 
 namespace muster::fuzz {
 
-enum class Wrong : std::uint8_t { race, deadlock, clobber, credits, divergence };
+enum class Wrong : std::uint8_t {
+  race,
+  deadlock,
+  clobber,
+  credits,
+  divergence,
+  domain,
+  noncoherent
+};
 [[nodiscard]] const char* name_of(Wrong wrong);
 
 // Rank after rank: what its threads logged, each list preceded by its length, then the final

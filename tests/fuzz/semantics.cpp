@@ -299,7 +299,7 @@ std::size_t State::counter(std::size_t strand) const {
 }
 
 void State::access(std::size_t strand, std::size_t location, AccessKind kind, std::size_t event,
-                   std::set<Wrong>& wrong) {
+                   std::set<Wrong>& wrong, bool cached) {
   const Knowledge& knows = strands_[strand].knows;
   const Events reads = knows.ca | strands_[strand].loads;
   // From the latest back to the last write: what is older is before that write, or there was an
@@ -311,9 +311,14 @@ void State::access(std::size_t strand, std::size_t location, AccessKind kind, st
       const Events& before = earlier.kind == AccessKind::read ? reads : knows.hb;
       if (!before.test(earlier.event)) wrong.insert(Wrong::race);
     }
+    const bool adds = kind == AccessKind::add && earlier.kind == kind;
+    if (adds && apart(strand, earlier.strand) && !knows.hb.test(earlier.event))
+      wrong.insert(Wrong::domain);
     if (earlier.kind == AccessKind::write) break;
   }
-  accesses_.push_back({location, kind, event});
+  const Access made{location, kind, event, strand, cached};
+  if (program_->profile == Profile::noncoherent) judge_caches(made, wrong);
+  accesses_.push_back(made);
 }
 
 }  // namespace muster::fuzz

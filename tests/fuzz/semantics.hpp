@@ -35,8 +35,13 @@ struct Knowledge {
   Events hb{};    // happens-before
   Events ca{};    // what is done before any later notify; contains hb
   Events seen{};  // deposits that were read, and so must be seen again
-  void join_effects(const Knowledge& other) { hb |= other.hb, ca |= other.hb, seen |= other.seen; }
-  void join(const Knowledge& other) { hb |= other.hb, ca |= other.ca, seen |= other.seen; }
+  Events wb{};    // cached writes that are in memory again
+  void join_effects(const Knowledge& other) {
+    hb |= other.hb, ca |= other.hb, seen |= other.seen, wb |= other.wb;
+  }
+  void join(const Knowledge& other) {
+    hb |= other.hb, ca |= other.ca, seen |= other.seen, wb |= other.wb;
+  }
 };
 
 struct Deposit {
@@ -67,6 +72,8 @@ struct Access {
   std::size_t location = 0;
   AccessKind kind = AccessKind::read;
   std::size_t event = 0;
+  std::size_t strand = 0;
+  bool cached = true;
 };
 
 // What a fetched operation leaves of the value that it finds; where that is the same, it is a read.
@@ -101,6 +108,7 @@ class State {
     Events loads;          // its own since it last converged
     Events looked;         // what its reads have seen since then
     Events issued;         // operations of the rank of which it knows that they were issued
+    Knowledge valid;       // what it knew when it last invalidated its cache
     Knowledge fence;       // what it knew when its kernel began: a relaxed notify carries that
     Knowledge unacquired;  // what it has read and not acquired: the next kernel's start does
     bool begun = true;     // its kernel has
@@ -164,9 +172,18 @@ class State {
   void deposit(std::size_t cell, const Deposit& deposit, std::set<Wrong>& wrong);
   void flush(std::size_t strand, std::optional<std::uint32_t> peer = {});
   void complete(std::size_t strand);
-  // An access at `location` with what the strand knows.
+  // An access at `location` with what the strand knows; noncoherent: through its cache?
   void access(std::size_t strand, std::size_t location, AccessKind kind, std::size_t event,
-              std::set<Wrong>& wrong);
+              std::set<Wrong>& wrong, bool cached = true);
+  // domains_and_caches.cpp
+  [[nodiscard]] bool apart(std::size_t strand, std::size_t other) const;
+  [[nodiscard]] std::size_t strand_of(std::size_t operation) const;
+  void judge_domains(const Cell& cell, const Deposit& made, std::set<Wrong>& wrong) const;
+  void judge_caches(const Access& made, std::set<Wrong>& wrong) const;
+  void judge_update(std::size_t strand, const Cell& cell, const Events& must,
+                    std::set<Wrong>& wrong) const;
+  [[nodiscard]] bool in_one_line(std::size_t location, std::size_t other) const;
+  void write_back(std::size_t strand);
   [[nodiscard]] std::size_t element(std::uint32_t rank, std::uint32_t index) const;
   [[nodiscard]] std::size_t counter(std::size_t strand) const;
 

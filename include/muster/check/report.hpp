@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "muster/check/placement.hpp"
 #include "muster/types.hpp"
 
 namespace muster::model {
@@ -73,6 +74,7 @@ struct Options {
   std::uint32_t threads = 1;  // per lane
   std::uint32_t tasks = 0;    // room for so many blocks of tasks of graphs on each rank
   Profile profile = Profile::direct;
+  Placement place{};  // where its lanes run
 
   Strategy strategy = Strategy::search;
   std::uint64_t seed = 1;                   // random and pct
