@@ -15,11 +15,11 @@
 namespace muster::check::engine {
 
 namespace {
-bool reaches(Scope scope, const Thread& self, const Thread& other, const Places& places) {
+bool reaches(Scope scope, const Thread& self, const Thread& other, const Places& placed) {
   switch (scope) {
     case Scope::system: return true;
     case Scope::device:
-      return mutant("device-is-rank") ? self.rank == other.rank : places.same_device(self, other);
+      return mutant("device-is-rank") ? self.rank == other.rank : placed.same_device(self, other);
     case Scope::block:
       return self.rank == other.rank && self.lane == other.lane && self.bank == other.bank;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "check/clock.hpp"
+#include "muster/types.hpp"
 
 namespace muster::check::engine {
 
@@ -24,6 +25,13 @@ struct Knowledge {
   void join(const Knowledge& other);
   void join(const Thread& thread);
   void tell(Thread& thread) const;
+};
+
+// Where a task runs.
+struct TaskSeat {
+  Lane lane;
+  std::uint32_t workers = 1;
+  std::string name;
 };
 
 // A graph of one rank, as the loop sees it.

@@ -77,8 +77,8 @@ Result<void> mismatch(ucx::Team& team) {
   return checks.done();
 }
 
-// Where nothing but deposits of one kind is under way, a barrier flushes nothing; a put before it is
-// flushed once for each peer that it speaks to about it.
+// Where nothing but deposits of one kind is under way, a barrier flushes nothing; a put before it
+// is flushed once for each peer that it speaks to about it.
 Result<void> barriers_flush_what_they_must(ucx::Team& team) {
   const EpochBarrier barrier(team);
   const auto box = *team.window<std::int32_t>({8});

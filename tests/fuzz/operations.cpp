@@ -385,8 +385,7 @@ void State::put_deposit(std::size_t strand, std::set<Wrong>& wrong) {
   const std::size_t g = operation(strand);
   const Knowledge& knows = strands_[strand].knows;
   Deposit d{.operation = g, .strand = strand, .plain = false};
-  d.set = o.op == NotifyOp::set;
-  d.value = o.value;
+  d.set = o.op == NotifyOp::set, d.value = o.value;
   d.release = true;
   d.must = must_see(strand, cells_[index]);
   if (sequential()) d.carried = knows, d.carried.hb.set(issue(g));  // where its accesses are

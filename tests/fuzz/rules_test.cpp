@@ -176,15 +176,15 @@ TEST(Rules, AHandCarriesItsOwnAlone) {
 
 // ---- fetched operations
 
-Op fetch(Kind kind, std::uint32_t cell, std::uint32_t peer, std::uint32_t value,
-         Order order = Order::acq_rel) {
+Op fetching(Kind kind, std::uint32_t cell, std::uint32_t peer, std::uint32_t value,
+            Order order = Order::acq_rel) {
   return {.kind = kind, .cell = cell, .peer = peer, .value = value, .order = order};
 }
 
 // What is found depends on who comes first, also where it is never the value that is tested for.
 TEST(Rules, FetchedOperationsAreNotCertified) {
   for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc}) {
-    const Op ticket = fetch(Kind::fetch_add, 0, 0, 1);
+    const Op ticket = fetching(Kind::fetch_add, 0, 0, 1);
     expect_agreement(ranks(profile, {{add(0, 0, 1), add(1, 1, 1), add(1, 2, 1)},
                                      {wait(1, Compare::ge, 1), ticket},
                                      {wait(1, Compare::ge, 1), ticket}}),
@@ -197,26 +197,27 @@ TEST(Rules, AFetchedOperationFollowsWhatWasRead) {
   const Op read{.kind = Kind::read, .order = Order::relaxed};
   expect_agreement(
       ranks(Profile::direct,
-            {{add(0, 1, 1)}, {read, read}, {fetch(Kind::exchange, 0, 1, 5, Order::relaxed)}}),
+            {{add(0, 1, 1)}, {read, read}, {fetching(Kind::exchange, 0, 1, 5, Order::relaxed)}}),
       {});
 }
 
 // An exchange may find the cell without an add that was issued before; then the add comes on top.
 TEST(Rules, AnAddBehindAnExchange) {
   const Op read{.kind = Kind::read, .order = Order::relaxed};
-  expect_agreement(
-      ranks(Profile::rdma,
-            {{add(0, 2, 1)}, {fetch(Kind::exchange, 0, 2, 5, Order::relaxed)}, {read, read, read}}),
-      {});
+  expect_agreement(ranks(Profile::rdma, {{add(0, 2, 1)},
+                                         {fetching(Kind::exchange, 0, 2, 5, Order::relaxed)},
+                                         {read, read, read}}),
+                   {});
 }
 
 // The last one acquires from the first through the relaxed one between them.
 TEST(Rules, AnExchangeCarriesOnWhatItReplaces) {
   for (const Profile profile : {Profile::rdma, Profile::direct}) {
     expect_agreement(
-        ranks(profile, {{send(2, 0), fetch(Kind::exchange, 0, 2, 1, Order::release), add(1, 1, 1)},
-                        {wait(1, Compare::ge, 1), fetch(Kind::exchange, 0, 2, 2, Order::relaxed)},
-                        {wait(0, Compare::ge, 2), load(0)}}),
+        ranks(profile,
+              {{send(2, 0), fetching(Kind::exchange, 0, 2, 1, Order::release), add(1, 1, 1)},
+               {wait(1, Compare::ge, 1), fetching(Kind::exchange, 0, 2, 2, Order::relaxed)},
+               {wait(0, Compare::ge, 2), load(0)}}),
         {});
   }
 }
@@ -224,7 +225,7 @@ TEST(Rules, AnExchangeCarriesOnWhatItReplaces) {
 // A set beside a fetched operation; the one that changes nothing writes, too.
 TEST(Rules, ASetBesideAFetchedOperation) {
   for (const std::uint32_t value : {0U, 1U}) {
-    expect_agreement(ranks(Profile::direct, {{fetch(Kind::fetch_add, 0, 1, value)},
+    expect_agreement(ranks(Profile::direct, {{fetching(Kind::fetch_add, 0, 1, value)},
                                              {notify(NotifyOp::set, 0, 1, 3)}}),
                      {Wrong::clobber});
   }
