@@ -153,10 +153,20 @@ void Execution::found_cached(Thread& self, const CacheFault& fault,
         {edge(other.rank, use ? use->step : Trace::none, self)});
 }
 
-// 4: an add or a fetched operation on a cell of the own rank.
-void Execution::check_stale_update(Thread& self, const Cell& cell, const Deposit& made) {
+// 4: an add or a fetched operation on a cell of the own rank. The more a relaxed read before it has
+// seen, the more is wiped: then one that took more than another is another execution, for the
+// certificate and for the search.
+void Execution::check_stale_update(Thread& self, Cell& cell, const Deposit& made) {
   if (!has_caches() || cell.rank != self.rank || made.own_agent || made.flips) return;
   if (made.op == NotifyOp::set && !made.fetched) return;
+  for (const Reading& reading : cell.readings) {
+    const bool its_own = reading.thread == self.id && reading.epoch == self.epoch();
+    const bool unseen = reading.epoch <= self.hb.at(reading.thread) &&
+                        reading.epoch > self.caches.valid.at(reading.thread);
+    if (its_own || !unseen) continue;
+    cell.updated_unseen = true;
+    sensitivity_.mark(cell);
+  }
   const Bits& seen = made.fetched ? self.read.looks[self.read.index].must : made.before;
   const Bits fresh = cell.known(self.caches.valid, nullptr, {});
   for (std::uint32_t at = 0; at + 1 < cell.count; ++at) {

@@ -11,7 +11,7 @@ void Cell::reset() {
   readings.clear();
   idle_writes.clear();
   sets.clear();
-  flipped = exchanged = false;
+  flipped = exchanged = updated_unseen = false;
   taken_back_by.clear();
   suspicions.clear();
   readers.clear();

@@ -112,6 +112,7 @@ struct Cell {
   Bits sets;                                 // which deposits are sets
   bool flipped = false;                      // it is handed and taken
   bool exchanged = false;                    // a fetched operation replaced its value
+  bool updated_unseen = false;               // noncoherent: see Execution::check_stale_update
   std::vector<std::uint32_t> taken_back_by;  // threads that gave a negative add
   std::vector<Suspicion> suspicions;
   std::vector<std::uint32_t> readers;  // threads that waited, tested or read

@@ -33,11 +33,17 @@ class WaitJudge {
     const bool blocks = waits(taken_.kind);
     // In an execution where a look sees less, less is learnt: only what it had to see counts.
     if (!blocks && !taken_.set.within(taken_.must) && !mutant("D-looks")) return false;
+    if (sees_what_is_wiped()) return by_all_sets(blocks);
     if (blocks && adds_that_only_grow()) return misses_threshold_without_each();
     return ordered() ? by_prefixes(blocks) : by_all_sets(blocks);
   }
 
  private:
+  // What the read took, and no more than that, matters by itself.
+  [[nodiscard]] bool sees_what_is_wiped() const {
+    return cell_.updated_unseen && !mutant("D-unseen-updates");
+  }
+
   [[nodiscard]] bool satisfied(const Bits& set) const {
     return satisfies(cell_.value(set), taken_.compare, taken_.value);
   }
@@ -124,6 +130,7 @@ class WaitJudge {
   // A closed set between L and U does not speak against determinacy.
   [[nodiscard]] bool allows(const Bits& set, bool waits) const {
     const bool contains = taken_.set.within(set);
+    if (sees_what_is_wiped() && (!waits || satisfied(set))) return set == taken_.set;
     if (waits) {
       if (satisfied(set) && !contains && !mutant("D-only-if")) return false;
       if (contains && !satisfied(set) && !mutant("D-if")) return false;

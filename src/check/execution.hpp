@@ -258,7 +258,7 @@ class Execution {
                     const std::function<std::string(std::uint64_t)>& place);
   void found_cached(Thread& self, const CacheFault& fault,
                     const std::function<std::string(std::uint64_t)>& place);
-  void check_stale_update(Thread& self, const Cell& cell, const Deposit& made);
+  void check_stale_update(Thread& self, Cell& cell, const Deposit& made);
 
   // ---- domains.cpp
   void check_domain(Thread& self, const Cell& cell, const Deposit& made);

@@ -41,7 +41,7 @@ class Builder {
     if (random_.percent(25)) watch(parts);
     if (random_.percent(45)) spoil(program_, random_);
     if (random_.percent(15)) spoil(program_, random_);
-    if (program_.profile == Profile::noncoherent && random_.percent(75)) program_.apart = 16;
+    if (program_.profile == Profile::noncoherent && random_.percent(90)) program_.apart = 16;
     if (random_.percent(8)) place();
     return std::move(program_);
   }

@@ -108,5 +108,16 @@ TEST(RulesOfCaches, UpdatesOfTheOwnCell) {
   expect_agreement_on(program({{add}, {relaxed, notify(0, 0, 1, NotifyOp::add)}}), {});
 }
 
+// A test that says pending either way may have seen a deposit, which an add of the lane then wipes;
+// in the first execution it has not.
+TEST(RulesOfCaches, AReadThatSawMore) {
+  const Op looks{.kind = Kind::test, .value = 1, .order = Order::relaxed};
+  expect_agreement_on(cores({{notify(0, 1, ~0U, NotifyOp::add)},
+                             {},
+                             {meets, notify(0, 1, 1, NotifyOp::add)},
+                             {looks, meets}}),
+                      by_caches);
+}
+
 }  // namespace
 }  // namespace muster::fuzz

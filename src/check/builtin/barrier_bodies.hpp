@@ -10,11 +10,14 @@ namespace muster::check::builtin {
 
 using model::BarrierScope;
 
+// What two lanes write is so many elements apart: in lines of a cache of their own.
+inline constexpr std::uint32_t line = 16;
+
 // The windows that the bodies below write and read, in slots, and what they expect there.
 class Exchange {
  public:
   Exchange(model::Team& team, std::uint32_t slots, std::uint32_t lanes, BarrierScope scope)
-      : own_(*team.window<std::uint32_t>({slots, lanes}, "own")),
+      : own_(*team.window<std::uint32_t>({slots, line * lanes}, "own")),
         inbox_(*team.window<std::uint32_t>({slots, team.size(), lanes}, "inbox")),
         slots_(slots),
         scope_(scope) {}
@@ -23,7 +26,7 @@ class Exchange {
   template <class F>
   void write_own(F& fabric, std::uint32_t call) const {
     if (fabric.thread() + 1 == fabric.threads())
-      fabric.local(own_)[own_.at(slot(call), fabric.lane().value)] =
+      fabric.local(own_)[own_.at(slot(call), line * fabric.lane().value)] =
           number(fabric.rank(), fabric.lane(), call);
   }
 
@@ -31,7 +34,7 @@ class Exchange {
   template <class F>
   void put(F& fabric, std::uint32_t call) const {
     fabric.converge();  // thread 0 moves what the last one wrote
-    const std::int64_t from = own_.at(slot(call), fabric.lane().value);
+    const std::int64_t from = own_.at(slot(call), line * fabric.lane().value);
     const std::int64_t to = inbox_at(fabric, call, fabric.rank(), fabric.lane());
     for (std::uint32_t peer = 0; peer < fabric.size(); ++peer)
       if (Rank{peer} != fabric.rank()) fabric.put(inbox_, Rank{peer}, to, own_, from, 1);
@@ -78,7 +81,7 @@ class Exchange {
   void look_at_peers(F& fabric, std::uint32_t call, Expected&& expected) const {
     each_of_reach(fabric, [&](Rank rank, Lane lane) {
       auto tile = fabric.template tile<std::uint32_t, 1, 1>();
-      const Box box{slot(call), lane.value, 1, 1};
+      const Box box{slot(call), line * lane.value, 1, 1};
       if (rank == fabric.rank())
         fabric.load(tile, own_, box);
       else

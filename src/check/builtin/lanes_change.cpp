@@ -9,6 +9,7 @@
 namespace {
 
 using muster::WaitStatus;
+using muster::check::builtin::line;
 using muster::model::BarrierScope;
 
 // All lanes, one, all again: each writes its own element, they meet, and each of the lanes that run
@@ -16,19 +17,19 @@ using muster::model::BarrierScope;
 template <class Barrier>
 void launches(muster::model::Team& team, std::uint32_t lanes, std::uint32_t calls,
               const Barrier& barrier, BarrierScope scope) {
-  const auto board = *team.window<std::uint32_t>({2, lanes}, "board");
+  const auto board = *team.window<std::uint32_t>({2, line * lanes}, "board");
   std::uint32_t round = 0;
   std::uint32_t launch = 0;  // its calls are counted apart: not all lanes have made the same
   for (const std::uint32_t running : {lanes, 1U, lanes}) {
     (void)team.lanes(running, [&, first = round, launch](auto& fabric) {
       for (std::uint32_t call = first; call < first + calls; ++call) {
         if (fabric.thread() == 0)
-          fabric.local(board)[board.at(call % 2, fabric.lane().value)] = call + 1;
+          fabric.local(board)[board.at(call % 2, line * fabric.lane().value)] = call + 1;
         const WaitStatus met = muster::check::barrier_call(
             fabric, [&] { return barrier.sync(fabric); }, launch, scope);
         if (met != WaitStatus::ok) return;
         for (std::uint32_t lane = fabric.thread(); lane < running; lane += fabric.threads())
-          muster::expect(fabric, fabric.local(board)[board.at(call % 2, lane)] == call + 1,
+          muster::expect(fabric, fabric.local(board)[board.at(call % 2, line * lane)] == call + 1,
                          "each lane's element holds this call's number");
       }
     });
