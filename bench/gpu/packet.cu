@@ -1,7 +1,10 @@
 // Small messages exchanged in packets, a float beside its flag: lanes of 256 threads, each of which
-// moves one. In a kernel that goes round, and in kernels of a graph that each exchange once.
+// moves one. In a kernel that goes round, and in kernels of a graph that each exchange once; there
+// beside slots whose data is its own flag, 16 bytes a thread, in kernels that overlap and that do
+// not.
 #include "bench/gpu/graphs.hpp"
 #include "muster/packet.hpp"
+#include "muster/sentinel.hpp"
 
 namespace muster::bench_gpu {
 
@@ -97,6 +100,85 @@ __global__ void muster_loop(const __grid_constant__ gpu::Handle handle, Exchange
   if (status != WaitStatus::ok) fabric.local(nanoseconds)[0] = 0;
 }
 
+// ---- slots whose data is its own flag, by hand: two sets, cleared in place; all blocks count in
+// one cell, each by its share of 65,536
+
+struct Words16 {
+  std::uint64_t low;
+  std::uint64_t high;
+};
+__device__ Words16 load16(const Words16* from) {
+  Words16 words;
+  asm volatile("{\n\t.reg .b128 q;\n\tld.relaxed.sys.b128 q, [%2];\n\tmov.b128 {%0, %1}, q;\n\t}"
+               : "=l"(words.low), "=l"(words.high)
+               : "l"(from)
+               : "memory");
+  return words;
+}
+__device__ void store16(Words16* to, Words16 words) {
+  asm volatile(
+      "{\n\t.reg .b128 q;\n\tmov.b128 q, {%1, %2};\n\tst.relaxed.sys.b128 [%0], q;\n\t}" ::"l"(to),
+      "l"(words.low), "l"(words.high)
+      : "memory");
+}
+
+struct BareSentinels {
+  Words16* theirs;
+  Words16* mine;
+  std::uint32_t* count;
+  const Words16* from;
+  Words16* to;
+};
+
+// Zero is the sentinel here: the data are turned over.
+__global__ void bare_sentinel_kernel(BareSentinels slots) {
+  const std::uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  Words16 words = slots.from[at];
+  const std::uint32_t set = (*slots.count >> 16U & 1U) * gridDim.x * blockDim.x;
+  store16(slots.theirs + set + at, {~words.low, ~words.high});
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    const std::uint32_t share = 65536U / gridDim.x;
+    atomicAdd(slots.count, blockIdx.x == 0 ? 65536U - share * (gridDim.x - 1) : share);
+  }
+  Words16 found{};
+  do {
+    found = load16(slots.mine + set + at);
+  } while (static_cast<std::uint32_t>(found.low) == 0);
+  store16(slots.mine + set + at, {0, 0});
+  slots.to[at] = {~found.low, ~found.high};
+}
+
+// ---- and muster's
+
+constexpr std::uint32_t vector_threads = 64;  // of 16 bytes: as many bytes as a lane of packets
+using Vectors = SentinelExchange<float, 1, 4 * vector_threads>;
+
+__global__ void sentinel_kernel(const __grid_constant__ gpu::Handle handle, Vectors exchange,
+                                Floats floats) {
+  gpu::Fabric<gpu::Block<vector_threads>> fabric(handle);
+  const Rank peer{1 - fabric.rank().value};
+  const Box box{0, std::int64_t{fabric.lane().value} * 4 * vector_threads, 1, 4 * vector_threads};
+  auto mine = fabric.tile<float, 1, 4 * vector_threads>();
+  auto theirs = fabric.tile<float, 1, 4 * vector_threads>();
+  fabric.launch_wait();
+  fabric.load(mine, floats.from, box);
+  const std::uint32_t call = exchange.begin(fabric);
+  fabric.replace_sentinel(mine);
+  exchange.put(fabric, call, peer, mine);
+  exchange.sent(fabric, call);
+  fabric.launch_done();
+  const WaitStatus status = exchange.wait(fabric, call, peer, theirs);
+  fabric.store(theirs, floats.to, box);
+  (void)exchange.end(fabric, call, status);
+}
+
 // ---- what is measured
 
 struct Run {
@@ -161,10 +243,68 @@ std::vector<Contender> in_a_kernel(const Run& run) {
            }}};
 }
 
+// Slots by hand, and the launches of kernels that may overlap or not.
+class MadeSentinels {
+ public:
+  explicit MadeSentinels(const Run& run)
+      : run_(run),
+        slots_(need(run.site->world.window<Words16>({run.elements() / 2}))),
+        count_(need(run.site->world.window<std::uint32_t>({1}))) {}
+
+  void launch(Rank rank, gpu::Stream stream, bool overlaps) const {
+    const gpu::World& world = run_.site->world;
+    BareSentinels slots{world.address(slots_, Rank{1 - rank.value}), world.address(slots_, rank),
+                        world.address(count_, rank),
+                        reinterpret_cast<const Words16*>(world.address(run_.floats.from, rank)),
+                        reinterpret_cast<Words16*>(world.address(run_.floats.to, rank))};
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(run_.shape.lanes);
+    config.blockDim = dim3(vector_threads);
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = overlaps ? 1 : 0;
+    must(cudaLaunchKernelEx(&config, bare_sentinel_kernel, slots), "launching");
+  }
+
+ private:
+  Run run_;
+  WindowRef<Words16> slots_;
+  WindowRef<std::uint32_t> count_;
+};
+
+Contender sentinels(const Run& run, bool overlaps) {
+  const Vectors exchange(run.site->world);
+  gpu::Shape shape = run.shape;
+  shape.threads = vector_threads;
+  shape.overlaps = overlaps;
+  need(run.site->world.prepare(sentinel_kernel, shape));
+  return in_graph(run.site, "muster", "",
+                  overlaps ? "SentinelExchange, kernels overlap" : "SentinelExchange", {},
+                  [=](Rank rank, gpu::Stream stream) {
+                    need(run.site->world.launch_on(rank.value, stream, sentinel_kernel, shape,
+                                                   exchange, run.floats));
+                  });
+}
+
+Contender bare_sentinels(const Run& run, bool overlaps) {
+  return in_graph(run.site, "bare", "",
+                  overlaps ? "bare sentinels, kernels overlap" : "bare sentinels", {},
+                  [=, slots = MadeSentinels(run)](Rank rank, gpu::Stream stream) {
+                    slots.launch(rank, stream, overlaps);
+                  });
+}
+
 std::vector<Contender> in_kernels_of_a_graph(const Run& run) {
   const Exchange exchange(run.site->world);
   need(run.site->world.prepare(muster_kernel, run.shape));
   return {
+      bare_sentinels(run, false),
+      bare_sentinels(run, true),
+      sentinels(run, false),
+      sentinels(run, true),
       in_graph(run.site, "bare", "", "bare packets", {},
                [=, slots = MadeSlots(run)](Rank rank, gpu::Stream stream) {
                  bare_kernel<<<run.shape.lanes, threads, 0, stream>>>(slots.of(rank));

@@ -64,7 +64,6 @@ class SentinelExchange {
   // `elements`: the most of a call, which takes as many tiles as that fills. An error (Failure)
   // where they are negative, or more than memory has places for.
   template <SetUp Team>
-  requires requires(Team& team) { team.template window<SentinelLine>({std::int64_t{1}}); }
   explicit SentinelExchange(Team& team, std::int64_t elements = R * C)
       : counts_(*team.rows()),
         most_tiles_(tiles_for(elements, places_of(team))),

@@ -38,6 +38,7 @@ State::State(const Program& program)
     first_[s] = first_[s - 1] + program.code[s - 1].size();
   for (std::size_t s = 0; s < strands_.size(); ++s) skip(s);
   for (std::size_t s = program.in_kernel(); s < strands_.size(); ++s) strands_[s].begun = false;
+  begin_kernels();
 }
 
 const Op& State::op(std::size_t strand) const {

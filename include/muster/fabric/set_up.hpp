@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 
+#include "muster/fabric/sentinel.hpp"
 #include "muster/half.hpp"
 #include "muster/types.hpp"
 
@@ -17,7 +18,7 @@ namespace muster {
 //   size()             how many ranks the team has
 //   max_lanes()        the most lanes of a rank that will run: what rows() are made for
 //   window<T>({e...})  memory of `e...` elements of T on every rank, a WindowRef<T>; a window of
-//                      PacketLine is Slots
+//                      PacketLine is Slots, of SentinelLine SentinelSlots
 //   rows()             a cell for each lane and each writer, and a counter for each lane
 //   signals(count)     `count` cells
 //   sync()             a barrier of the team: whoever passes it sees what every rank did before,
@@ -29,7 +30,7 @@ concept SetUpOf = requires(T& team, std::int64_t extent) {
 };
 
 template <class T>
-concept SetUp = SetUpOf<T, float> && SetUpOf<T, PacketLine> &&
+concept SetUp = SetUpOf<T, float> && SetUpOf<T, PacketLine> && SetUpOf<T, SentinelLine> &&
     requires(T& team, const T& view, std::uint32_t count) {
   { view.size() } -> std::same_as<std::uint32_t>;
   { view.max_lanes() } -> std::same_as<std::uint32_t>;
