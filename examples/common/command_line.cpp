@@ -17,6 +17,11 @@ void CommandLine::add_flag(const std::string& name, bool& flag, const std::strin
   app_->add_flag(name, flag, about);
 }
 
+void CommandLine::add_text(const std::string& name, std::string& text, const std::string& about,
+                           const std::string& kind) {
+  app_->add_option(name, text, about)->type_name(kind);
+}
+
 void CommandLine::add_choice(const std::string& name, std::string& word,
                              const std::vector<std::string>& words, const std::string& about) {
   app_->add_option(name, word, about)->check(CLI::IsMember(words))->capture_default_str();

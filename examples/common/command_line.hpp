@@ -23,6 +23,8 @@ class CommandLine {
   CommandLine& operator=(const CommandLine&) = delete;
 
   void add_flag(const std::string& name, bool& flag, const std::string& about);
+  void add_text(const std::string& name, std::string& text, const std::string& about,
+                const std::string& kind);
   void add_choice(const std::string& name, std::string& word, const std::vector<std::string>& words,
                   const std::string& about);
 

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "base/process_limit.hpp"
 #include "muster/task.hpp"
 #include "muster/team.hpp"
 
@@ -21,6 +24,8 @@ struct Running {
 };
 thread_local Running running_here;
 
+constexpr auto notice_after = std::chrono::seconds(10);
+
 }  // namespace
 
 // What a waiter, or a coroutine, waits for, as the watch sees it.
@@ -31,7 +36,15 @@ class HostEngine::Wait final : public host::CellWait {
     team = &engine.team_;
     timeout = node.timeout().value_or(engine.team_.process().timeout);
     fails_team = !node.timeout() && engine.team_.process().on_expiry == OnExpiry::fail;
-    deadline = std::chrono::steady_clock::now() + timeout;
+    begin_ = std::chrono::steady_clock::now();
+    deadline = begin_ + timeout;
+  }
+
+  // For the trace: it is pending no more.
+  void ended(bool well) const {
+    if (!engine_.trace_) return;
+    engine_.trace_->waited(node_, begin_, awaited,
+                           engine_.watch_->last_deposit(awaited.signal.cell), well);
   }
 
   void held() override { end(nullptr); }
@@ -46,17 +59,23 @@ class HostEngine::Wait final : public host::CellWait {
   void end(const Error* error) {
     HostEngine& engine = engine_;
     PendingNode& node = node_;
-    delete this;
-    node.engine_data = nullptr;
+    ended(error == nullptr);
+    {
+      const std::lock_guard guard(engine.waits_lock_);  // unwatch may have a look at it
+      node.engine_data = nullptr;
+      delete this;
+    }
     engine.book_->waited(node, error);
   }
 
   HostEngine& engine_;
   PendingNode& node_;
   std::size_t at_ = 0;
+  std::chrono::steady_clock::time_point begin_;
 };
 
-HostEngine::HostEngine(std::shared_ptr<host::TeamControl> control, std::uint32_t workers)
+HostEngine::HostEngine(std::shared_ptr<host::TeamControl> control, std::uint32_t workers,
+                       const std::string& trace)
     : control_(std::move(control)),
       team_(control_->team()),
       share_(workers),
@@ -66,6 +85,9 @@ HostEngine::HostEngine(std::shared_ptr<host::TeamControl> control, std::uint32_t
   for (std::uint32_t lane = 0; lane < workers; ++lane)
     lanes_[lane].set_up(team_, Lane{lane}, workers);
   arena_.initialize();
+  if (trace.empty()) return;
+  trace_.emplace(trace, team_.header().nonce, team_.process().job_rank, workers);
+  watch_->trace();
 }
 
 void HostEngine::attach(Book& book) {
@@ -79,6 +101,7 @@ void HostEngine::detach() {
   // Every task has ended; who ran the last ones is on the way back to oneTBB.
   const auto is_taken = [](const WorkerLane& lane) { return lane.is_taken(); };
   while (std::ranges::any_of(lanes_, is_taken)) std::this_thread::yield();
+  if (trace_) trace_->write();
 }
 
 // ---- running ------------------------------------------------------------------------------------
@@ -121,7 +144,7 @@ void HostEngine::work_on(WorkerLane& lane, Call call) {
   do {
     while (call.node != nullptr) {
       const Running outer = std::exchange(running_here, {this, call.node});
-      Outcome outcome = lane.call(*call.node, call.block);
+      Outcome outcome = run_call(lane, call);
       running_here = outer;
       call = {book_->finished(*call.node, std::move(outcome)), 0};
     }
@@ -133,6 +156,15 @@ void HostEngine::work_on(WorkerLane& lane, Call call) {
     call = next_put_off();
     if (call.node == nullptr) return lane.give_back();
   } while (true);
+}
+
+Outcome HostEngine::run_call(WorkerLane& lane, Call call) {
+  if (!trace_) [[likely]]
+    return lane.call(*call.node, call.block);
+  const auto begin = Trace::Clock::now();
+  Outcome outcome = lane.call(*call.node, call.block);
+  trace_->ran(lane.number(), *call.node, call.block, begin, Trace::Clock::now());
+  return outcome;
 }
 
 void HostEngine::put_off(Call call) {
@@ -169,19 +201,23 @@ void HostEngine::seal(void* fabric, const Node& node) {
 // ---- watching -----------------------------------------------------------------------------------
 
 bool HostEngine::watch(PendingNode& node) {
-  auto wait = std::make_unique<Wait>(*this, node);
-  node.engine_data = wait.get();
-  if (watch_->add(*wait)) {
-    node.engine_data = nullptr;
-    return true;
+  auto* const wait = new Wait(*this, node);
+  {
+    const std::lock_guard guard(waits_lock_);
+    node.engine_data = wait;
   }
-  (void)wait.release();  // it ends itself
-  return false;
+  if (!watch_->add(*wait)) return false;  // it ends itself, and may have
+  const std::lock_guard guard(waits_lock_);
+  node.engine_data = nullptr;
+  delete wait;
+  return true;
 }
 
 bool HostEngine::unwatch(PendingNode& node) {
+  const std::lock_guard guard(waits_lock_);
   auto* const wait = static_cast<Wait*>(node.engine_data);
   if (wait == nullptr || !watch_->remove(*wait)) return false;
+  wait->ended(false);
   node.engine_data = nullptr;
   delete wait;
   return true;
@@ -202,11 +238,35 @@ std::optional<Error> HostEngine::objection(const Condition& condition) {
 // ---- the program's threads ----------------------------------------------------------------------
 
 Result<void> HostEngine::block(const Node* node) {
+  const auto over = [&] { return node != nullptr ? node->settled() : book_->is_idle(); };
   std::unique_lock lock(block_lock_);
   ++blocked_;
-  unblocked_.wait(lock, [&] { return node != nullptr ? node->settled() : book_->is_idle(); });
+  if (!unblocked_.wait_for(lock, notice_after, over)) {
+    lock.unlock();
+    notice(node);
+    lock.lock();
+    unblocked_.wait(lock, over);
+  }
   --blocked_;
   return {};
+}
+
+// Once, in one line: what the caller waits for, and what keeps it.
+void HostEngine::notice(const Node* node) const {
+  const Node* oldest = nullptr;
+  for (std::uint32_t index = 0; const Node* const one = book_->node_at(index); ++index) {
+    if (one->settled()) continue;
+    oldest = one;
+    break;
+  }
+  if (oldest == nullptr) return;
+  fmt::print(
+      stderr,
+      "muster: {} has waited 10 s for {}: {} tasks have not ended, the first of them is task "
+      "{}; {} waits are pending\n",
+      team_.called(team_.rank()), node == nullptr ? "its tasks" : "task " + node->called(),
+      book_->unfinished(), oldest->called(), watch_->pending());
+  std::fflush(stderr);
 }
 
 void HostEngine::wake() {
@@ -230,12 +290,23 @@ void HostEngine::end() {
 }  // namespace muster::task
 
 namespace muster {
+namespace {
+
+// The cores that this rank may have for itself, as far as that can be told.
+std::uint32_t cores_of_rank(const Team& team) {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  const bool known = sched_getaffinity(0, sizeof mask, &mask) == 0;
+  const auto own = static_cast<std::uint32_t>(known ? CPU_COUNT(&mask) : 1);
+  return std::max(1U, std::min(own, std::thread::hardware_concurrency() / team.size()));
+}
+
+}  // namespace
 
 std::unique_ptr<task::EngineOf<host::Fabric>> make_engine(Team& team,
                                                           const task::Options& options) {
-  const auto cores = std::max(1U, std::thread::hardware_concurrency() / team.size());
   const std::uint32_t workers =
-      options.workers == 0 ? std::min(cores, team.max_lanes()) : options.workers;
+      options.workers == 0 ? std::min(cores_of_rank(team), team.max_lanes()) : options.workers;
   if (workers > team.max_lanes()) {
     throw Failure(Error{
         ErrorCode::invalid_argument,
@@ -244,7 +315,14 @@ std::unique_ptr<task::EngineOf<host::Fabric>> make_engine(Team& team,
                     workers, team.max_lanes()),
         team.rank()});
   }
-  return std::make_unique<task::HostEngine>(team.control_, workers);
+  try {
+    return std::make_unique<task::HostEngine>(team.control_, workers, options.trace);
+  } catch (const std::system_error& refused) {
+    throw Failure(Error{ErrorCode::system,
+                        fmt::format("Graph: no thread for its watch: {}{}", refused.what(),
+                                    note_on_processes(refused.code().value())),
+                        team.rank()});
+  }
 }
 
 }  // namespace muster

@@ -8,11 +8,14 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "fabric/host/cell_watch.hpp"
 #include "muster/task/book.hpp"
 #include "task/lane.hpp"
+#include "task/trace.hpp"
 #include "task/workers.hpp"
 #include "team/control.hpp"
 
@@ -22,7 +25,8 @@ namespace muster::task {
 // of the watch that has found that the task may start, which saves waking a worker.
 class HostEngine final : public EngineOf<host::Fabric> {
  public:
-  HostEngine(std::shared_ptr<host::TeamControl> control, std::uint32_t workers);
+  HostEngine(std::shared_ptr<host::TeamControl> control, std::uint32_t workers,
+             const std::string& trace);
 
   void attach(Book& book) override;
   void detach() override;
@@ -46,9 +50,11 @@ class HostEngine final : public EngineOf<host::Fabric> {
     std::uint32_t block = 0;
   };
 
+  void notice(const Node* node) const;
   void spawn(Call call);
   void work(Call call);
   void work_on(WorkerLane& lane, Call call);
+  [[nodiscard]] Outcome run_call(WorkerLane& lane, Call call);
   [[nodiscard]] WorkerLane* take_lane();
   void put_off(Call call);
   [[nodiscard]] Call next_put_off();
@@ -59,6 +65,8 @@ class HostEngine final : public EngineOf<host::Fabric> {
   std::vector<WorkerLane> lanes_;
   std::shared_ptr<host::CellWatch> watch_;
   Book* book_ = nullptr;
+  std::mutex waits_lock_;  // what nodes have as engine_data: their Waits
+  std::optional<Trace> trace_;
   // What found no lane: see take_lane.
   std::mutex put_off_lock_;
   std::deque<Call> put_off_;

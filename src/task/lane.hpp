@@ -20,6 +20,8 @@ class alignas(64) WorkerLane {
   // Calls the node's body, or fails it where the team has failed.
   [[nodiscard]] Outcome call(Node& node, std::uint32_t block);
 
+  [[nodiscard]] std::uint32_t number() const { return context_.lane.value; }
+
   // The body that runs here must not use the fabric any more.
   void seal(const Node& node);
   [[nodiscard]] bool is_fabric(const void* fabric) const { return fabric == &*fabric_; }

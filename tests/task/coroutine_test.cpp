@@ -67,7 +67,8 @@ TEST(Coroutine, is_told_how_the_awaited_has_ended) {
     });
     EXPECT_TRUE(graph.wait(told));
     const TaskId fails = graph.submit("fails", {}, [&](auto&) -> Coroutine {
-      (co_await bad).value();
+      const Result<void> ended = co_await bad;
+      ended.value();
       ADD_FAILURE() << "it has gone on";
     });
     EXPECT_THROW((void)graph.wait(fails), Failure);

@@ -27,7 +27,7 @@ namespace muster::task {
 // and no worker is held meanwhile; both give a Result<void> that says how it ended. It goes on on
 // some worker: `fabric` stays the task's, but its lane() may be another one then. What was awaited
 // is seen, as by a task that depends on it. The task has ended when the coroutine has; it fails by
-// throwing, as `(co_await id).value()` does where the task has failed.
+// throwing, as value() of such a Result does.
 //
 // To await a task that waits for the awaiting one is an error that names the circle. A task that is
 // cancelled while it is suspended is destroyed there, and does not go on.

@@ -40,8 +40,10 @@ struct Options {
   // How many tasks of this rank run at once, each on a lane of its own: from 1 to the team's
   // max_lanes(). 0: as many as the rank has cores, within that.
   std::uint32_t workers = 0;
-  // A file for a trace in Chrome's format, which Perfetto opens; "{rank}" in it becomes the rank.
-  // Written when the graph ends. Empty: none.
+  // A file for a trace in Chrome's format, which Perfetto opens: a row for each lane of each rank,
+  // the tasks on it, the waits that were pending, and arrows from a notify to the task that it
+  // released. Written when the graph ends; graphs of one job, on whichever rank, may share the
+  // file. Empty: none.
   std::string trace = {};
 };
 

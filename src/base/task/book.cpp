@@ -33,7 +33,9 @@ Book::~Book() {
   }
   if (!is_idle()) (void)engine_->block(nullptr);
   engine_->detach();
-  for (std::uint32_t index = 0; index < count; ++index) delete node_at(index);
+  // Of those that tasks have submitted meanwhile, too.
+  const std::uint32_t all = count_.load(std::memory_order_acquire);
+  for (std::uint32_t index = 0; index < all; ++index) delete node_at(index);
   for (std::atomic<Place*>& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
 }
 
@@ -92,15 +94,16 @@ Node& Book::find(const char* what, TaskId id) const {
 
 // What is wrong with a task is said before anybody knows of it.
 void Book::refuse(const Node& node, const Deps& deps) const {
-  const std::string what = fmt::format("submit of \"{}\"", node.name());
+  const auto what = [&] { return fmt::format("submit of \"{}\"", node.name()); };
   if (node.blocks() < 1) {
-    throw Failure(invalid(fmt::format("{}: blocks is 0; it must be at least 1", what)));
+    throw Failure(invalid(fmt::format("{}: blocks is 0; it must be at least 1", what())));
   }
   for (const TaskId id : deps) {
-    const Node& dep = find(what.c_str(), id);
-    if (dep.settled() && dep.trouble() != nullptr && dep.trouble()->asked) {
+    const Node* dep = id.graph == number_ ? node_at(id.index) : nullptr;
+    if (dep == nullptr) dep = &find(what().c_str(), id);
+    if (dep->settled() && dep->trouble() != nullptr && dep->trouble()->asked) {
       throw Failure(
-          invalid(fmt::format("{}: its dep, task {}, was cancelled", what, dep.called())));
+          invalid(fmt::format("{}: its dep, task {}, was cancelled", what(), dep->called())));
     }
   }
 }

@@ -26,10 +26,15 @@ std::int64_t nanoseconds_of(std::chrono::steady_clock::time_point time) {
 // it sees the deposit; and W and L look at the cell with the group's lock: if L was first, W finds
 // the wait listed, else L has acquired what W had, and sees the deposit itself. A hint that comes
 // after the exchange is another one.
-void ring(CellBell& bell, std::uint32_t cell) {
+void ring(CellBell& bell, std::uint32_t cell, std::uint32_t depositor, Lane lane) {
   const std::uint32_t group = cell % CellBell::groups;
   const std::uint64_t watched = bell.watched[group / 64].fetch_or(0, std::memory_order_acq_rel);
   if ((watched & bit_of(group)) == 0) return;
+  if (bell.traced.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    CellBell::Deposit& deposit = bell.deposits[group];
+    deposit.who.store(depositor << 16U | (lane.value & 0xffffU), std::memory_order_relaxed);
+    deposit.when.store(nanoseconds_of(std::chrono::steady_clock::now()), std::memory_order_relaxed);
+  }
   bell.hints[group / 64].fetch_or(bit_of(group), std::memory_order_seq_cst);
   bell.wake_one();
 }
@@ -61,7 +66,10 @@ std::shared_ptr<CellWatch> CellWatch::of(const std::shared_ptr<RankContext>& pro
 CellWatch::CellWatch(std::shared_ptr<RankContext> process)
     : process_(std::move(process)),
       record_(process_->job->header().rank_records[process_->job_rank]),
-      bell_(record_.bell) {
+      bell_(process_->job->header().bells[process_->job_rank]) {
+  // What an earlier watch has left, maybe in an earlier run: nobody looks at it before arm().
+  for (std::atomic<std::uint64_t>& bits : bell_.watched) bits.store(0, std::memory_order_relaxed);
+  bell_.traced.store(0, std::memory_order_relaxed);
   threads_[0] = std::thread([this] { run(); });
   try {
     threads_[1] = std::thread([this] { run(); });
@@ -82,6 +90,13 @@ void CellWatch::end_threads() {
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
+}
+
+CellWatch::Deposit CellWatch::last_deposit(std::uint32_t cell) const {
+  const CellBell::Deposit& last = bell_.deposits[cell % CellBell::groups];
+  const std::uint32_t who = last.who.load(std::memory_order_relaxed);
+  const std::chrono::nanoseconds when(last.when.load(std::memory_order_relaxed));
+  return {who >> 16U, Lane{who & 0xffffU}, Clock::time_point(when)};
 }
 
 void CellWatch::add(TeamContext& team) {

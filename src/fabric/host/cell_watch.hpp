@@ -57,11 +57,14 @@ class CellWait {
   std::uint32_t at_ = 0;  // in the entries of its cell
 };
 
-// A cell of the rank has changed, which is watched. By the depositor, behind the deposit.
-void ring(CellBell& bell, std::uint32_t cell);
+// A cell of the rank has changed, which is watched. By the depositor (job rank, lane), behind the
+// deposit.
+void ring(CellBell& bell, std::uint32_t cell, std::uint32_t depositor, Lane lane);
 
 class CellWatch {
  public:
+  using Clock = std::chrono::steady_clock;
+
   // That of the rank: one for all its teams, for as long as one of them has it. Throws
   // std::system_error where no thread can be had for it.
   [[nodiscard]] static std::shared_ptr<CellWatch> of(const std::shared_ptr<RankContext>& process);
@@ -88,11 +91,18 @@ class CellWatch {
   // No call is under way when this returns.
   void finish_calls() { const std::lock_guard guard(calls_lock_); }
 
+  // Deposits say who made them, and when, from now on.
+  void trace() { bell_.traced.store(1, std::memory_order_relaxed); }
+  struct Deposit {
+    std::uint32_t job_rank = 0;
+    Lane lane{};
+    Clock::time_point when{};  // the clock's epoch: not known
+  };
+  [[nodiscard]] Deposit last_deposit(std::uint32_t cell) const;
+
   [[nodiscard]] std::uint64_t pending() const { return pending_.load(std::memory_order_relaxed); }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   // Beside the wait what tells whether it holds, so that a look at many touches no more.
   struct Entry {
     std::uint32_t value;

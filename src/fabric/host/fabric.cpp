@@ -88,7 +88,8 @@ void Fabric::wake_sleepers(Signal signal, Rank owner) {
   if ((who & ~RankRecord::watched) != 0) futex_wake(cell_of(signal, owner));
   if ((who & RankRecord::watched) == 0) return;
   const TeamContext& team = context_.watch->team();
-  ring(team.header().rank_records[team.job_rank_of(owner)].bell, signal.cell);
+  ring(team.header().bells[team.job_rank_of(owner)], signal.cell, team.process().job_rank,
+       context_.lane);
 }
 
 // Of packets, which nobody watches.

@@ -160,9 +160,6 @@ void Job::clear() const {
     record.state.store(RankState::absent, std::memory_order_relaxed);
     record.shrinking.store(0, std::memory_order_relaxed);
     record.sleepers.store(0, std::memory_order_relaxed);
-    for (std::atomic<std::uint64_t>& bits : record.bell.watched) bits = 0;
-    for (std::atomic<std::uint64_t>& bits : record.bell.hints) bits = 0;
-    record.bell.sleep = 0;
   }
   fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
             static_cast<off_t>(header_->rank_offset),

@@ -41,6 +41,15 @@ struct CellBell {
   alignas(64) std::atomic<std::uint32_t> sleep;
   static constexpr std::uint32_t asleep = 1;
 
+  // For traces, where `traced`: who deposited last into a cell of the group (job rank << 16 |
+  // lane), and when (ns of the steady clock). Two at once may mix.
+  struct Deposit {
+    std::atomic<std::uint32_t> who;
+    std::atomic<std::int64_t> when;
+  };
+  std::atomic<std::uint32_t> traced;
+  std::array<Deposit, groups> deposits;
+
   void wake_one();
   void wake_all();
 };
@@ -54,10 +63,9 @@ struct alignas(64) RankRecord {
   std::atomic<std::uint32_t> runs;       // that it has begun in this job, the current one included
   cpu_set_t cores;                       // that it may run on; written before `joined`
   // Lanes that sleep on a cell in this rank's memory; and `watched`, where somebody watches its
-  // cells by `bell`. On a line of its own: notifying ranks read it each time.
+  // cells by its CellBell. On a line of its own: notifying ranks read it each time.
   static constexpr std::uint32_t watched = 1U << 31U;
   alignas(64) std::atomic<std::uint32_t> sleepers;
-  CellBell bell;
 };
 
 // What all members of a team share about it. Members are job ranks, by team rank.
@@ -128,6 +136,7 @@ struct JobHeader {
 
   std::array<RankRecord, max_ranks> rank_records;
   std::array<TeamRecord, max_teams> teams;
+  std::array<CellBell, max_ranks> bells;  // by rank; large, and touched where one is watched alone
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
