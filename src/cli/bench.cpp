@@ -213,8 +213,9 @@ int run_verb(const CLI::App& verb, const Typed& typed, const std::string& fabric
 
 }  // namespace
 
-// bench_check.cpp: no contenders, so no topic.
+// bench_check.cpp and bench_tasks.cpp: no contenders, so no topics.
 void add_bench_check(CLI::App& bench, int& status);
+void add_bench_tasks(CLI::App& bench, int& status);
 
 // Status 1: one of muster's own contenders, a floor or the report failed.
 void add_bench(CLI::App& app, int& status) {
@@ -232,6 +233,10 @@ void add_bench(CLI::App& app, int& status) {
   }
   add_bench_check(*bench, status);
   known.insert("check");
+#if defined(MUSTER_HAVE_TASKS)
+  add_bench_tasks(*bench, status);
+  known.insert("tasks");
+#endif
   // Not require_subcommand(): for a misspelt topic it would only say that one is missing.
   bench->callback([bench, known] {
     if (bench->get_subcommands().empty() && bench->remaining_size() == 0)
