@@ -55,9 +55,9 @@ class UcxCase : public ::testing::Test {
       : case_(one), transport_(std::move(transport)) {}
 
   void TestBody() override {
-    for (const std::uint32_t ranks : numbers_on_ucx(case_.sizes)) {
-      const UcxRun run = run_on_ucx(ranks, transport_, case_.body);
-      ASSERT_TRUE(run.well) << case_.name << " on " << ranks << " ranks over " << transport_
+    for (const std::uint32_t members : numbers_on_ucx(case_.sizes)) {
+      const UcxRun run = run_on_ucx(members, transport_, case_.body);
+      ASSERT_TRUE(run.well) << case_.name << " on " << members << " ranks over " << transport_
                             << ":\n"
                             << run.words;
     }
@@ -70,15 +70,15 @@ class UcxCase : public ::testing::Test {
 
 }  // namespace
 
-UcxRun run_on_ucx(std::uint32_t ranks, const std::string& transport,
+UcxRun run_on_ucx(std::uint32_t members, const std::string& transport,
                   const std::function<Result<void>(ucx::Team&)>& body, ucx::Settings settings) {
   setenv("UCX_TLS", transport.c_str(), 1);
   setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 1);
-  testing::SocketPairs pairs(ranks);
+  testing::SocketPairs pairs(members);
   int report[2] = {-1, -1};
   if (pipe(report) != 0) std::abort();
   std::vector<pid_t> children;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+  for (std::uint32_t rank = 0; rank < members; ++rank) {
     std::fflush(nullptr);
     const pid_t child = fork();
     if (child == 0) {
