@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include "launch/epoll.hpp"
 
@@ -16,7 +18,7 @@ namespace muster::launcher {
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{64} << 10U;
-constexpr std::uint32_t wake_index = ~0U;
+constexpr std::size_t most_pending = buffer_bytes;  // of a sink, before more is read for it
 
 void ring(int event_fd) {
   const std::uint64_t one = 1;
@@ -42,11 +44,10 @@ bool write_all(int fd, std::string_view data) {
 }
 
 Relay::Relay()
-    : epoll_(epoll_create1(EPOLL_CLOEXEC)),
-      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+    : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       done_(eventfd(0, EFD_CLOEXEC)),
       buffer_(buffer_bytes) {
-  watch(epoll_.get(), wake_.get(), wake_index);
+  for (Sink& sink : sinks_) sink.sources = Fd(epoll_create1(EPOLL_CLOEXEC));
 }
 
 Relay::~Relay() {
@@ -63,7 +64,7 @@ OutputPipes Relay::add(std::uint32_t rank) {
     (sink == 0 ? writers.out : writers.err) = Fd(ends[1]);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     streams_.push_back(Stream{Fd(ends[0]), sink, TaggedLines(rank)});
-    watch(epoll_.get(), ends[0], static_cast<std::uint32_t>(streams_.size() - 1));
+    watch(sinks_[sink].sources.get(), ends[0], static_cast<std::uint32_t>(streams_.size() - 1));
   }
   return writers;
 }
@@ -81,7 +82,7 @@ bool Relay::start() {
 void Relay::say(std::string_view line) {
   {
     const std::lock_guard lock(mutex_);
-    said_ += line;
+    orders_.said += line;
   }
   ring(wake_.get());
 }
@@ -89,7 +90,15 @@ void Relay::say(std::string_view line) {
 void Relay::finish() {
   {
     const std::lock_guard lock(mutex_);
-    finishing_ = true;
+    orders_.finish = true;
+  }
+  ring(wake_.get());
+}
+
+void Relay::drop() {
+  {
+    const std::lock_guard lock(mutex_);
+    orders_.drop = true;
   }
   ring(wake_.get());
 }
@@ -100,36 +109,57 @@ bool Relay::lost_output() {
 }
 
 void Relay::loop() {
-  // Room for every descriptor: what a rank wrote is then seen no later than the news of its end.
-  std::vector<epoll_event> events(streams_.size() + 1);
   bool finishing = false;
-  while (!finishing) {
-    const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
-    std::string said;
-    for (int i = 0; i < count; ++i) {
-      const std::uint32_t index = events[static_cast<std::size_t>(i)].data.u32;
-      if (index != wake_index) {
-        pump(streams_[index]);
-        continue;
-      }
-      std::uint64_t rings = 0;
-      [[maybe_unused]] const auto got = read(wake_.get(), &rings, sizeof rings);
-      const std::lock_guard lock(mutex_);
-      said = std::exchange(said_, {});
-      finishing = finishing_;
-    }
-    if (finishing) {
-      for (Stream& stream : streams_) drain(stream);
-    }
-    sinks_[1].pending += said;
-    write_out();
+  const auto is_done = [&] { return finishing && sinks_[0].left() == 0 && sinks_[1].left() == 0; };
+  while (!is_done()) {
+    look(finishing);
+    // Before the pipes: what a rank wrote is then seen no later than the news of its end.
+    const Orders now = orders();
+    if (now.finish && !finishing) drain_all();
+    finishing = now.finish;
+    for (Sink& sink : sinks_)
+      if (!finishing && sink.left() < most_pending) pump(sink);
+    sinks_[1].pending += now.said;
+    for (std::size_t sink = 0; sink < sinks_.size(); ++sink) write_out(sink);
+    if (now.drop) drop_pending();
   }
   ring(done_.get());
 }
 
-// What lies in the pipe, or its end.
-void Relay::pump(Stream& stream) {
-  if (stream.from.is_open()) read_some(stream, buffer_.size());
+// Until there is something to read, to write or to do.
+void Relay::look(bool finishing) {
+  std::array<pollfd, 5> ends{};
+  std::size_t count = 0;
+  ends[count++] = {wake_.get(), POLLIN, 0};
+  for (const Sink& sink : sinks_) {
+    if (!finishing && sink.left() < most_pending) ends[count++] = {sink.sources.get(), POLLIN, 0};
+    if (sink.left() > 0) ends[count++] = {sink.fd, POLLOUT, 0};
+  }
+  poll(ends.data(), count, -1);
+}
+
+Relay::Orders Relay::orders() {
+  std::uint64_t rings = 0;
+  [[maybe_unused]] const auto got = read(wake_.get(), &rings, sizeof rings);
+  const std::lock_guard lock(mutex_);
+  Orders now = orders_;
+  orders_.said.clear();
+  return now;
+}
+
+// What lies in each pipe, or its end.
+void Relay::pump(Sink& sink) {
+  std::vector<epoll_event> events(streams_.size() + 1);  // room for all
+  const int count =
+      epoll_wait(sink.sources.get(), events.data(), static_cast<int>(events.size()), 0);
+  for (int i = 0; i < count; ++i) {
+    Stream& stream = streams_[events[static_cast<std::size_t>(i)].data.u32];
+    if (stream.from.is_open()) read_some(stream, buffer_.size());
+  }
+}
+
+void Relay::drain_all() {
+  for (Stream& stream : streams_) drain(stream);
 }
 
 void Relay::drain(Stream& stream) {
@@ -162,12 +192,40 @@ void Relay::end(Stream& stream) {
   stream.from.reset();
 }
 
-void Relay::write_out() {
-  for (std::size_t i = 0; i < sinks_.size(); ++i) {
-    Sink& sink = sinks_[i];
-    if (!sink.closed && !write_all(sink.fd, sink.pending)) give_up(i, errno);
-    sink.pending.clear();
+// As much as there is room for. A pipe that can be written to takes so much without making us wait,
+// unless somebody else fills it meanwhile.
+void Relay::write_out(std::size_t index) {
+  Sink& sink = sinks_[index];
+  pollfd room{sink.fd, POLLOUT, 0};
+  while (!sink.closed && sink.left() > 0 && poll(&room, 1, 0) > 0) {
+    const std::size_t part = std::min<std::size_t>(sink.left(), PIPE_BUF);
+    const ssize_t written = write(sink.fd, sink.pending.data() + sink.written, part);
+    if (written < 0 && (errno == EAGAIN || errno == EINTR)) break;
+    if (written < 0) {
+      give_up(index, errno);
+      break;
+    }
+    sink.written += static_cast<std::size_t>(written);
+    taken_ += static_cast<std::uint64_t>(written);
   }
+  if (sink.closed) sink.written = sink.pending.size();
+  if (sink.left() > 0 && sink.written < most_pending) return;
+  sink.pending.erase(0, std::exchange(sink.written, 0));
+}
+
+void Relay::drop_pending() {
+  std::size_t bytes = 0;
+  for (Sink& sink : sinks_) {
+    bytes += sink.left();
+    sink.pending.clear();
+    sink.written = 0;
+  }
+  if (bytes == 0) return;
+  lost_output_ = true;
+  pollfd room{2, POLLOUT, 0};
+  const std::string line =
+      "muster: " + std::to_string(bytes) + " bytes of output, which nobody reads, are dropped\n";
+  if (poll(&room, 1, 0) > 0) write_all(2, line);
 }
 
 void Relay::give_up(std::size_t index, int reason) {
@@ -178,8 +236,8 @@ void Relay::give_up(std::size_t index, int reason) {
   }
   if (reason == EPIPE) return;  // the reader wanted no more
   lost_output_ = true;
-  write_all(2, std::string("muster: cannot write to ") + (index == 0 ? "stdout: " : "stderr: ") +
-                   strerror(reason) + "\n");
+  if (index == 0)
+    sinks_[1].pending += std::string("muster: cannot write to stdout: ") + strerror(reason) + "\n";
 }
 
 }  // namespace muster::launcher

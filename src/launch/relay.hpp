@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
@@ -22,7 +24,8 @@ struct OutputPipes {
 
 // Reads two pipes for each rank and writes whole lines to this process's stdout and stderr. A
 // thread of its own does it: a reader who is slow to take the output must not keep the launcher
-// from its signals and deadlines. Whoever cannot take it at all (a closed pipe) ends the ranks'
+// from its signals and deadlines, nor one of stdout what is for stderr. Of a rank no more is read
+// while what it wrote is not taken. Whoever cannot take it at all (a closed pipe) ends the ranks'
 // pipes too, so that a rank that writes on gets SIGPIPE, as it would without the relay.
 class Relay {
  public:
@@ -45,6 +48,13 @@ class Relay {
   void finish();
   [[nodiscard]] int done_fd() const { return done_.get(); }
 
+  // Bytes that readers have taken so far.
+  [[nodiscard]] std::uint64_t taken() const { return taken_; }
+
+  // After finish(): what no reader has taken by now is dropped, which is said where stderr has
+  // room.
+  void drop();
+
   // Once done: did output get lost for another reason than that its reader had gone?
   [[nodiscard]] bool lost_output();
 
@@ -56,30 +66,42 @@ class Relay {
   };
   struct Sink {
     int fd;
-    std::string pending;
+    Fd sources{};           // an epoll of the streams that end here
+    std::string pending{};  // from `written` on
+    std::size_t written = 0;
     bool closed = false;
+    [[nodiscard]] std::size_t left() const { return pending.size() - written; }
+  };
+  // What say, finish and drop have handed over.
+  struct Orders {
+    std::string said;
+    bool finish = false;
+    bool drop = false;
   };
 
   void loop();
-  void pump(Stream& stream);
+  void look(bool finishing);
+  Orders orders();
+  void pump(Sink& sink);
+  void drain_all();
+  void drop_pending();
   void drain(Stream& stream);
   bool read_some(Stream& stream, std::size_t most);
   void end(Stream& stream);
-  void write_out();
+  void write_out(std::size_t sink);
   void give_up(std::size_t sink, int reason);
 
-  Fd epoll_;
   Fd wake_;
   Fd done_;
   std::vector<Stream> streams_;
-  std::array<Sink, 2> sinks_{Sink{1, {}}, Sink{2, {}}};
+  std::array<Sink, 2> sinks_{Sink{1}, Sink{2}};
   std::vector<char> buffer_;
   bool lost_output_ = false;
+  std::atomic<std::uint64_t> taken_{0};
   std::thread thread_;
 
-  std::mutex mutex_;  // guards what say and finish hand to the thread
-  std::string said_;
-  bool finishing_ = false;
+  std::mutex mutex_;  // guards what is handed to the thread
+  Orders orders_;
 };
 
 // All of it, however the descriptor takes it. False where it takes no more; errno says why.

@@ -72,6 +72,7 @@ class Supervisor {
   [[nodiscard]] std::vector<pid_t> left_behind();
   void end_orphans();
   void end_relay();
+  void wait_for_readers();
   void say(const std::string& line);
   [[nodiscard]] std::vector<std::uint32_t> running_ranks() const;
   [[nodiscard]] std::uint32_t in_job(std::uint32_t rank) const {
@@ -96,7 +97,8 @@ class Supervisor {
   bool heard_of_one_ = false;           // the first failure here came from a death still to be seen
   std::map<std::uint32_t, int> codes_;  // of the ranks that failed
   int interrupts_ = 0;
-  bool interrupted_at_end_ = false;  // when no rank was left
+  std::optional<int> signal_at_end_;  // to end, when no rank was left
+  bool must_end_ = false;             // by a limit or a signal, whoever reads the output
   bool relay_done_ = false;
   bool has_handles_ = true;
   std::optional<int> over_;  // with ranks elsewhere: the job's status, once these have ended, too

@@ -193,6 +193,40 @@ TEST(RunOutput, WhoDoesNotWantToWaitForTheReaderInterrupts) {
   EXPECT_EQ(command.wait(), 128 + SIGINT);
 }
 
+// Nobody ever reads: a limit or a signal ends the job in time, and what nobody reads is dropped.
+TEST(RunOutput, AReaderThatNeverReadsHoldsNobodyUp) {
+  const std::string script = "echo pid $$ >>/proc/$PPID/fd/2; exec seq 1000000";
+  for (const int signal : {0, SIGTERM, SIGINT}) {
+    Pipe pipe;
+    Command command(
+        run_script({"-n", "2", "--tag-output", "--timeout", signal == 0 ? "0.5" : "600"}, script),
+        {.output = pipe.writer.get()});
+    ASSERT_TRUE(command.has_written("pid", 2));
+    const auto is_full = [&] {
+      pollfd room{pipe.writer.get(), POLLOUT, 0};
+      return poll(&room, 1, 0) == 0;
+    };
+    ASSERT_TRUE(eventually(is_full));
+    if (signal != 0) command.signal(signal);
+    EXPECT_EQ(command.wait(), signal == 0 ? 124 : 128 + signal) << command.err();
+    EXPECT_EQ(count(command.err(), " bytes of output, which nobody reads, are dropped\n"), 1)
+        << command.err();
+    EXPECT_EQ(count(command.err(), "muster: time limit of 0.5 s reached; stopping 2 ranks\n"),
+              signal == 0 ? 1 : 0)
+        << command.err();
+  }
+}
+
+// The limit is one of the job, with what it has to say.
+TEST(RunOutput, TheLimitHoldsWhereOnlyTheReaderIsLeft) {
+  Pipe pipe;
+  Command command(run_script({"-n", "1", "--tag-output", "--timeout", "1"}, "seq 20000"),
+                  {.output = pipe.writer.get()});
+  EXPECT_EQ(command.wait(), 124) << command.err();
+  EXPECT_EQ(count(command.err(), " bytes of output, which nobody reads, are dropped\n"), 1)
+      << command.err();
+}
+
 TEST(RunInput, GoesToRankZero) {
   Command command(run_script({"-n", "3", "--tag-output"}, "cat"), {.input = "one\ntwo\n"});
   EXPECT_EQ(command.wait(), 0);
