@@ -62,6 +62,12 @@ struct AllReduceOptions {
 // share the elements. After a call that was not `ok`, `to` holds anything, and the next call
 // returns `refused`.
 //
+// Peers reach the object's own memory, so that `to` and `from` are the rank's alone again after any
+// call, a failed one too. Not so with direct, and with automatic where both are windows: a peer for
+// which the call has not failed yet goes on reading this rank's part of `from` and writing its part
+// of `to`. After a failed call nobody touches them before all ranks have left it: before
+// Team::shrink, or another call in which they all meet, has returned.
+//
 // With Cells::credits all its cells are zero when all ranks have returned; not with ring, nor with
 // packets.
 template <class T, std::int64_t C = detail::collective_tile<T>, Cells cells = Cells::epochs>

@@ -1,4 +1,8 @@
 // What all collectives share: their options, the memory that they take, and the walk over it.
+//
+// Peers read and write what a collective owns: its stage, its ring or its slots. A caller's `to`
+// and `from` they never reach, but in AllReduce's direct, whose comment says what that means after
+// a call that has failed; after any other one they may be written and read at once.
 #pragma once
 
 #include <cstdint>
