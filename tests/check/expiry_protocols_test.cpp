@@ -16,8 +16,7 @@ bool goes_on(const std::string& name) {
   const bool promises = name.starts_with("credit_barrier") || name.starts_with("flip_barrier") ||
                         name.ends_with("_credits") || name == "handoff";
   const bool program = name.starts_with("tutorial/") || name.starts_with("example/");
-  return !promises && !program && !name.ends_with("/lanes_change") &&
-         name != "all_to_all_v/refused" && name != "send_receive";
+  return !promises && !program && name != "all_to_all_v/refused" && name != "send_receive";
 }
 
 class AfterExpiry : public testing::TestWithParam<std::tuple<std::string, std::uint32_t>> {};
