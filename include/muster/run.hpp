@@ -42,9 +42,9 @@ struct RunOptions {
 namespace detail {
 
 // What the body returns, as an exit code or an error.
-template <class Body>
-Result<int> outcome(Body& body, Team& team) {
-  using Returned = std::invoke_result_t<Body&, Team&>;
+template <class Body, class AnyTeam>
+Result<int> outcome(Body& body, AnyTeam& team) {
+  using Returned = std::invoke_result_t<Body&, AnyTeam&>;
   if constexpr (std::is_void_v<Returned>) {
     body(team);
     return 0;

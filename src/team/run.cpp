@@ -28,6 +28,7 @@
 #include "team/exit_watch.hpp"
 #include "team/join.hpp"
 #include "team/membership.hpp"
+#include "team/run_timeout.hpp"
 #include "team/shrink.hpp"
 
 namespace muster {
@@ -46,7 +47,8 @@ void report(const std::string& who, const Error& error) {
 // Longer is for ever: what is counted in nanoseconds ends after some 292 years.
 constexpr std::chrono::milliseconds longest_timeout = std::chrono::hours(24 * 365 * 100);
 
-// MUSTER_TIMEOUT in seconds, where it is set.
+}  // namespace
+
 Result<std::chrono::milliseconds> timeout_of(const RunOptions& options) {
   const char* text = std::getenv("MUSTER_TIMEOUT");
   if (text == nullptr) return std::min(options.timeout, longest_timeout);
@@ -61,6 +63,8 @@ Result<std::chrono::milliseconds> timeout_of(const RunOptions& options) {
   }
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000) + 1);
 }
+
+namespace {
 
 // What the body made of it, with whatever it threw.
 Result<int> call(const Body& body, Team& team) {

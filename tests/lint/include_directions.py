@@ -67,9 +67,10 @@ ALLOWED = {
     "net": ["types", "result", "base", "launch"],
     "source-host": CONCEPT + ["fabric-host", "base"],
     "source-gpu": CONCEPT + ["fabric-gpu", "base"],
-    # Of the host's set-up the threads of lanes alone.
-    "source-ucx": CONCEPT + ["fabric-ucx", "fabric-host", "team", "net", "base"],
-    "team": PROTOCOLS + ["fabric-host", "source-host", "launch", "base"],
+    # Ranks on one host are started, and lanes run, as the host team does it.
+    "source-ucx": CONCEPT + ["fabric-ucx", "fabric-host", "team", "launch", "net", "base"],
+    # run/ucx.hpp alone has to do with the network's team.
+    "team": PROTOCOLS + ["fabric-host", "fabric-ucx", "source-host", "launch", "base"],
     "source-task": CONCEPT + ["task", "fabric-host", "source-host", "team", "base"],
     # The shipped protocols are among what the checker checks; graphs of tasks run on it too.
     "check-source": PROTOCOLS + MODEL + ["base", "task"],

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "fabric/ucx/join_card.hpp"
+#include "fabric/ucx/keepalive.hpp"
 
 namespace muster::ucx {
 namespace {
@@ -45,9 +46,7 @@ std::optional<Error> Network::open() {
     return error_of("UCX's configuration", status);
   // Atomics that the processor's agree with: the own rank's do not pass through UCX.
   ucp_config_modify(config, "ATOMIC_MODE", "cpu");
-  if (std::getenv("UCX_KEEPALIVE_INTERVAL") == nullptr)
-    ucp_config_modify(config, "KEEPALIVE_INTERVAL",
-                      fmt::format("{}ms", settings_.keepalive.count()).c_str());
+  keep_alive(config, settings_.keepalive);
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
   wanted.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_AM;

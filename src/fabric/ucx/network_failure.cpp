@@ -1,6 +1,7 @@
 // Ranks that are lost, teams that have failed, and how the others hear of it.
 #include <fmt/format.h>
 
+#include "fabric/ucx/keepalive.hpp"
 #include "fabric/ucx/network.hpp"
 
 namespace muster::ucx {
@@ -89,6 +90,7 @@ void Network::receive_failure(const FailureHeader& header, std::string words) {
 void Network::look_for_lost_peers() {
   const std::lock_guard guard(lock_);
   for (const std::uint32_t peer : near_.ended()) lose(peer, {}, true);
+  if (near_.count() + 1 < size()) limit_silence(settings_.keepalive);
 }
 
 // Of a peer that is lost. Only an endpoint that was made to see failures can be closed by force;

@@ -12,8 +12,8 @@ struct Settings {
   std::uint32_t max_lanes = 8;
   std::chrono::milliseconds timeout{600'000};  // of a wait, and of a set-up call
   OnExpiry on_expiry = OnExpiry::fail;
-  // After how long a host that has vanished is noticed: how often UCX asks a silent peer.
-  std::chrono::milliseconds keepalive{5'000};
+  // After how long a host that has vanished counts as lost: whole seconds, 3 or more.
+  std::chrono::seconds keepalive{10};
 };
 
 }  // namespace muster::ucx
