@@ -21,6 +21,7 @@ namespace {
 struct Running {
   const HostEngine* engine = nullptr;
   const Node* node = nullptr;
+  WorkerLane* lane = nullptr;
 };
 thread_local Running running_here;
 
@@ -115,9 +116,18 @@ void HostEngine::spawn(Call call) {
   if (watch_->is_on_duty()) {
     WorkerLane* const lane = take_lane();
     if (lane != nullptr && watch_->take_on([this, lane, call] { work_on(*lane, call); })) return;
-    if (lane != nullptr) lane->give_back();
+    if (lane != nullptr) give_back(*lane);
   }
   arena_.enqueue([this, call] { work(call); });
+}
+
+// By a thread that must not run a task. What was put off meanwhile, for want of this lane, is the
+// workers' again.
+void HostEngine::give_back(WorkerLane& lane) {
+  lane.give_back();
+  if (put_off_count_.load(std::memory_order_seq_cst) == 0) return;
+  const Call call = next_put_off();
+  if (call.node != nullptr) arena_.enqueue([this, call] { work(call); });
 }
 
 // There are as many workers as lanes, but one may be with a thread of the watch, or with a task
@@ -142,19 +152,18 @@ void HostEngine::work(Call call) {
 
 void HostEngine::work_on(WorkerLane& lane, Call call) {
   do {
-    while (call.node != nullptr) {
-      const Running outer = std::exchange(running_here, {this, call.node});
-      Outcome outcome = run_call(lane, call);
-      running_here = outer;
-      call = {book_->finished(*call.node, std::move(outcome)), 0};
+    for (; call.node != nullptr; call = next_put_off()) {
+      while (call.node != nullptr) {
+        const Running outer = std::exchange(running_here, {this, call.node, &lane});
+        Outcome outcome = run_call(lane, call);
+        running_here = outer;
+        call = {book_->finished(*call.node, std::move(outcome)), 0};
+      }
     }
-    call = next_put_off();
-    if (call.node != nullptr) continue;
     lane.give_back();
     // In one order with what put_off does: either that finds this lane, or this what was put off.
     if (put_off_count_.load(std::memory_order_seq_cst) == 0 || !lane.take()) return;
     call = next_put_off();
-    if (call.node == nullptr) return lane.give_back();
   } while (true);
 }
 
@@ -192,10 +201,8 @@ const Node* HostEngine::running() const {
   return running_here.engine == this ? running_here.node : nullptr;
 }
 
-void HostEngine::seal(void* fabric, const Node& node) {
-  for (WorkerLane& lane : lanes_) {
-    if (lane.is_fabric(fabric)) lane.seal(node);
-  }
+void HostEngine::seal(void* /*fabric*/, const Node& node) {
+  running_here.lane->seal(node);
 }
 
 // ---- watching -----------------------------------------------------------------------------------

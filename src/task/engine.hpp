@@ -56,6 +56,7 @@ class HostEngine final : public EngineOf<host::Fabric> {
   void work_on(WorkerLane& lane, Call call);
   [[nodiscard]] Outcome run_call(WorkerLane& lane, Call call);
   [[nodiscard]] WorkerLane* take_lane();
+  void give_back(WorkerLane& lane);
   void put_off(Call call);
   [[nodiscard]] Call next_put_off();
 

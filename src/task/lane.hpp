@@ -24,12 +24,11 @@ class alignas(64) WorkerLane {
 
   // The body that runs here must not use the fabric any more.
   void seal(const Node& node);
-  [[nodiscard]] bool is_fabric(const void* fabric) const { return fabric == &*fabric_; }
 
   // Between the two the lane is one thread's. seq_cst: see HostEngine::work_on; a look before the
   // exchange, for who searches for a free one.
   [[nodiscard]] bool take() {
-    return !taken_.load(std::memory_order_relaxed) &&
+    return !taken_.load(std::memory_order_seq_cst) &&
            !taken_.exchange(true, std::memory_order_seq_cst);
   }
   void give_back() { taken_.store(false, std::memory_order_seq_cst); }

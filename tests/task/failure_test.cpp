@@ -1,7 +1,4 @@
 // What becomes of tasks when one does not end well, and what is refused.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <stdexcept>
 #include <thread>
@@ -194,6 +191,23 @@ TEST(TaskRefusal, too_many_workers) {
     expect_throws([&] { Graph graph(team, {.workers = 3}); }, ErrorCode::invalid_argument,
                   "workers is 3", "from 1 to 2");
   });
+}
+
+// oneTBB's threads do not come along: without this the tasks would never run.
+TEST(TaskRefusal, a_process_that_was_forked_from_one_that_has_run_tasks) {
+  on_threads({}, [](Team& team) {
+    Graph graph(team);
+    EXPECT_TRUE(graph.wait(graph.submit("task", {}, [](auto&) {})));
+  });
+  const int status = run({.ranks = 1}, [](Team& team) -> int {  // in a process of its own
+    try {
+      Graph graph(team);
+    } catch (const Failure& failure) {
+      return failure.error().code == ErrorCode::unavailable ? 7 : 8;
+    }
+    return 9;
+  });
+  EXPECT_EQ(status, 7);
 }
 
 TEST(TaskRefusal, a_wait_in_a_task) {

@@ -56,7 +56,7 @@ double by_flow_graph(std::uint32_t tasks) {
   using Step = flow::continue_node<flow::continue_msg>;
   std::atomic<std::uint64_t> sum{0};
   const Clock::time_point begin = Clock::now();
-  oneapi::tbb::task_arena arena(workers, 0);
+  oneapi::tbb::task_arena arena(workers);  // of which one is the thread that executes this
   arena.execute([&] {
     flow::graph graph;
     std::deque<Step> steps;
