@@ -180,7 +180,7 @@ TEST(CheckAll, SaysWhatIsWrongWithItsArguments) {
             "muster check: there is no check or group 'nothing' that is meant to pass; --list "
             "names the checks, the groups are burns, gone, hangs, order, slow, wrong");
   EXPECT_EQ(lines_of(usage_error({"--profile", "tso"})).front(),
-            "muster check: there is no profile 'tso'; there are sc, direct and rdma");
+            "muster check: there is no profile 'tso'; there are sc, direct, rdma and noncoherent");
   EXPECT_EQ(count(usage_error({"--replay", "x"}), "--all excludes --replay"), 1);
   EXPECT_EQ(count(usage_error({"--hints"}), "--all excludes --hints"), 1);
   EXPECT_EQ(count(usage_error({"--html", "x"}), "--all excludes --html"), 1);
