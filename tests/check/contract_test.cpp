@@ -28,6 +28,28 @@ TEST(Contract, WhatDoesNotExist) {
            [](auto& fabric, auto data, Signals) { (void)fabric.address(data, Rank{1}); });
 }
 
+// Of kernels that overlap two run at a time: a third begins when the first has ended.
+TEST(Contract, KernelsThatOverlap) {
+  for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc}) {
+    const auto kernels = [&](auto body) {
+      return explore(options_for(2, profile), [&](model::Team& team) {
+        const auto data = *team.window<int>({1}, "data");
+        (void)team.overlapping_lanes(3, 1, [&](auto& fabric, std::uint32_t) {
+          body(fabric);
+          fabric.local(data)[0] = 1;
+        });
+      });
+    };
+    EXPECT_EQ(kernels([](auto& fabric) { fabric.launch_wait(); }).verdict, Verdict::certified);
+    EXPECT_FINDS(kernels([](auto& fabric) {
+                   fabric.launch_done();
+                   fabric.launch_wait();
+                 }),
+                 contract);
+    EXPECT_FINDS(kernels([](auto&) {}), contract);
+  }
+}
+
 // Every refusal of src/fabric/host and of the GPU's checks, in the order of host/fabric.cpp.
 TEST(Contract, WhatAFabricRefuses) {
   constexpr std::int64_t lines = packet_lines<int>(1);

@@ -158,6 +158,7 @@ cudaError_t cudaDeviceSynchronize() {
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   if (!is_device(device)) return cudaErrorInvalidDevice;
   *value = attribute == cudaDevAttrMultiProcessorCount ? 4 : 0;
+  if (attribute == cudaDevAttrComputeCapabilityMajor) *value = fake_machine().capability;
   if (attribute == cudaDevAttrCanFlushRemoteWrites && fake_machine().can_flush) *value = 1;
   return cudaSuccess;
 }
@@ -246,9 +247,16 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
   *blocks = 2;
   return cudaSuccess;
 }
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* /*shape*/, const void* /*kernel*/,
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* shape, const void* /*kernel*/,
                                 void** /*arguments*/) {
   ++fake_machine().launches;
+  const auto has = [&](cudaLaunchAttributeID attribute) {
+    for (unsigned i = 0; i < shape->numAttrs; ++i)
+      if (shape->attrs[i].id == attribute) return true;
+    return false;
+  };
+  fake_machine().overlaps = has(cudaLaunchAttributeProgrammaticStreamSerialization);
+  fake_machine().cooperative = has(cudaLaunchAttributeCooperative);
   return cudaSuccess;
 }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** address, unsigned /*version*/,

@@ -28,7 +28,10 @@ struct FakeMachine {
   bool capturing = false;          // every stream: then it must not be asked for its device
   bool capture_ended = false;      // it was
   std::vector<StreamOperation> operations;
-  int launches = 0;  // of kernels, which do not run
+  int launches = 0;          // of kernels, which do not run
+  int capability = 9;        // the major number
+  bool overlaps = false;     // the last launch was one of a kernel that may begin early
+  bool cooperative = false;  // ... or of one whose blocks begin together
 };
 
 // Of this process.

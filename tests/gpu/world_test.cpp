@@ -47,6 +47,24 @@ Result<void> launch(gpu::World& world, const T& value) {
   return done;
 }
 
+TEST(GpuLaunch, OverlapsWhereItIsAskedForAndCanBe) {
+  gpu::World world = make_world();
+  const auto go = [&](const gpu::Shape& shape) {
+    EXPECT_TRUE(world.launch(kernel_of<int>, shape, 7).has_value());
+  };
+  FakeMachine& machine = fake_machine();
+  go({.lanes = 2, .threads = 32});
+  EXPECT_TRUE(machine.cooperative && !machine.overlaps);
+  go({.lanes = 2, .threads = 32, .overlaps = true});
+  EXPECT_TRUE(!machine.cooperative && machine.overlaps);
+  go({.lanes = 2, .threads = 32, .cooperative = true, .overlaps = true});
+  EXPECT_TRUE(machine.cooperative && machine.overlaps);
+  machine.capability = 8;
+  go({.lanes = 2, .threads = 32, .overlaps = true});
+  EXPECT_FALSE(machine.overlaps);
+  machine.capability = 9;
+}
+
 TEST(GpuLaunch, TakesWhatTheWorldHasMade) {
   gpu::World world = make_world();
   const auto window = world.window<float>({3, 5}).value();

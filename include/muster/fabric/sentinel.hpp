@@ -36,7 +36,8 @@ template <HasSentinel T>
 template <HasSentinel T>
 [[nodiscard]] MUSTER_FN constexpr T without_sentinel(T value) {
   using Bits = detail::SentinelBits<T>;
-  return is_sentinel(value) ? __builtin_bit_cast(T, static_cast<Bits>(~Bits{0} >> 1U)) : value;
+  constexpr auto all = static_cast<Bits>(~Bits{0});  // of 16 bits: ~ gives an int
+  return is_sentinel(value) ? __builtin_bit_cast(T, static_cast<Bits>(all >> 1U)) : value;
 }
 
 // 64 bytes of the memory that such tiles travel in. What lies where in it belongs to the fabric,
