@@ -45,6 +45,7 @@ struct Protocol {
   std::optional<Kind> fails{};      // it is wrong: this kind must be among those reported
   std::uint32_t expire = 0;         // at most so many waits of an execution expire
   const char* about = "";           // one line for --list
+  Rules rules = Rules::cpp;         // of atomic objects (muster/check/atomic.hpp)
 };
 
 // What the body of a MUSTER_CHECK sees. The body runs once on each rank, as with muster::run.

@@ -74,6 +74,7 @@ Options options_for(const Command& command, const Entry& entry) {
   options.tasks = entry.protocol.tasks;
   options.expire = command.expire.value_or(entry.protocol.expire);
   options.place = place_for(command, entry, options);
+  options.rules = entry.protocol.rules;
   options.executions = command.executions;
   options.certificate = !command.search;
   if (command.pct || !command.random.empty()) {

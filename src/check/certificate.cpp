@@ -163,6 +163,8 @@ std::optional<std::string> why_not_determinate(Execution& run) {
   if (run.polls().spun()) return "there are polls that see nothing new";
   if (run.tasks().may_lack_workers() && !mutant("D-workers"))
     return "there are more tasks than workers, and some wait";
+  // Whoever comes first decides what they find, and where a write lies.
+  if (run.has_atomics() && !mutant("D-atomics")) return "there are atomic objects";
   if (mutant("D-unjudged")) return std::nullopt;
   for (const Taken& taken : run.taken()) {
     const Cell& cell = run.cell(taken.cell);

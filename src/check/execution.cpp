@@ -20,20 +20,17 @@ Execution* Execution::current() {
 }
 
 Execution::Execution(const Options& options, const std::function<void(model::Team&)>& body)
-    : options_(options),
-      body_(body),
-      threads_(options_),
-      places_(options_.place, options_.ranks, options_.lanes),
-      fibers_(threads_, [this](Thread& thread, const auto& threw) { broke(thread, threw); }),
-      cells_(options_.ranks),
-      windows_(options_.ranks),
-      counters_(options_.ranks),
-      clocks_(options_, threads_.size()),
-      patience_(options_),
-      steps_(options_, patience_),
-      sites_(options_) {
-  groups_.reset(threads_.size());
+    : ExecutionState(options, [this](Thread& thread, const auto& threw) { broke(thread, threw); }),
+      body_(body) {
+  seat_threads();
   if (options_.lanes == 1 || options_.expire > 0) groups_.merge_all();
+}
+
+// Who is where, for the memory of atomic objects.
+void Execution::seat_threads() {
+  threads_.reset(*this);
+  seats_.resize(threads_.size());
+  for (const Thread& thread : threads_) seats_[thread.id] = {thread.lane, thread.rank};
 }
 
 Execution::~Execution() {
@@ -46,6 +43,10 @@ void Execution::reset() {
   cells_.reset();
   windows_.reset();
   counters_.reset();
+  weak_.clear();
+  objects_.clear();
+  sc_order_.clear();
+  sc_fences_.clear();
   clocks_.clear();
   described_.clear();
   setup_calls_.clear();
@@ -63,7 +64,8 @@ void Execution::reset() {
   one_order_.clear();
   taken_.clear();
   costs_.assign(options_.ranks, Cost{});
-  expired_ = 0;
+  expired_ = sc_operations_ = 0;
+  impossible_ = has_atomics_ = sharing_ = false;
   aborted_ = halted_ = unexplained_ = inexact_ = has_substance_ = has_parts_ = false;
 }
 
@@ -84,6 +86,8 @@ Ending Execution::run(Scheduler& strategy) {
   if (!wants_overlap_) return ending;
   wants_overlap_ = false;  // it was given up where its kernels first overlap
   threads_.let_kernels_overlap();
+  seat_threads();
+  weak_ = WeakMemory(seats_, options_.rules);
   clocks_ = TransferClocks(options_, threads_.size());
   groups_.reset(threads_.size());
   groups_.merge_all();
@@ -107,7 +111,9 @@ Ending Execution::run_once(Scheduler& strategy) {
     if (thread.state == ThreadState::absent || thread.state == ThreadState::done)
       polls_.ended(thread);
   if (ending == Ending::done) judge_end();
+  record_.ordered(weak_, sc_fences_);
   unwind();
+  shared_.clear();
   strategy_ = nullptr;
   current_execution = outer;
   return ending;
@@ -119,6 +125,7 @@ Ending Execution::loop(Scheduler& strategy) {
     halted_ = halted_ || patience_.is_over();
     if (halted_) return Ending::halted;
     if (!polls_.endless().empty()) return Ending::polls;
+    if (impossible_) return Ending::dropped;
     if (fibers_.stopped()) return Ending::stopped;
     if (polls_.given_up()) return Ending::dropped;
     bool all_done = true;
@@ -144,21 +151,24 @@ Ending Execution::loop(Scheduler& strategy) {
 // it was so too often.
 bool Execution::poll_round() {
   bool any = false;
-  bool put_off = false;  // a read that the search put off: the branch has been seen
+  bool only_atomics = true;  // then nobody can go on: a deadlock
+  bool put_off = false;      // a read that the search put off: the branch has been seen
   for (const Thread& thread : threads_) {
-    const bool again = Polls::sees_nothing_new(thread, cells_);
+    const bool again = sees_nothing_new(thread);
+    only_atomics = only_atomics && (thread.read.kind == ReadKind::atomic || !again) &&
+                   thread.state != ThreadState::polling;
     any = any || again || thread.state == ThreadState::polling;
     put_off =
         put_off || (thread.state == ThreadState::reading && !again && satisfied_in_full(thread));
   }
   if (!any) return false;
   if (!polls_.begin_round(put_off)) {
-    if (!put_off) polls_.has_no_end(describe_poll());
+    if (!put_off && !only_atomics) polls_.has_no_end(describe_poll());
     return false;
   }
   for (const std::uint32_t at : in_order(threads_.size())) {
     Thread& thread = threads_[at];
-    if (Polls::sees_nothing_new(thread, cells_)) {
+    if (sees_nothing_new(thread)) {
       answer_again(thread);
     } else if (thread.state == ThreadState::polling) {
       polls_.answer_again();
@@ -170,7 +180,7 @@ bool Execution::poll_round() {
 
 std::string Execution::describe_poll() const {
   for (const Thread& thread : threads_)
-    if (thread.state == ThreadState::polling || Polls::sees_nothing_new(thread, cells_))
+    if (thread.state == ThreadState::polling || sees_nothing_new(thread))
       return fmt::format("{} polls at {}", name_of_thread(thread), short_place(thread.where));
   return "";
 }
@@ -178,7 +188,8 @@ std::string Execution::describe_poll() const {
 // Once a wait has expired, one that is stuck would expire as well.
 bool Execution::expire_lowest() {
   for (const Thread& thread : threads_)
-    if (thread.state == ThreadState::reading && !satisfied_in_full(thread)) {
+    if (thread.state == ThreadState::reading && thread.read.kind != ReadKind::atomic &&
+        !satisfied_in_full(thread)) {
       apply({Decision::Action::expire, thread.id, 0, nullptr});
       return true;
     }
@@ -238,12 +249,15 @@ void Execution::with(Thread& self, std::initializer_list<std::uint64_t> values) 
 bool Execution::awaits_decision(const Thread& thread) const {
   if (thread.state != ThreadState::reading) return false;
   if (!thread.read.put_off) return true;
+  if (thread.read.kind == ReadKind::atomic)
+    return came_to_atomic(thread) > thread.read.atomic.seen_count;
   for (const Look& look : thread.read.looks)
     if (cells_[look.cell].count > look.seen_count) return true;
   return false;
 }
 
 bool Execution::satisfied_in_full(const Thread& thread) const {
+  if (thread.read.kind == ReadKind::atomic) return !sees_nothing_new(thread);
   if (!waits(thread.read.kind)) return true;
   for (const Look& look : thread.read.looks) {
     const Cell& cell = cells_[look.cell];

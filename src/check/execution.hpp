@@ -3,49 +3,27 @@
 // All operations that read no signal run as soon as their thread can; where every thread is
 // blocked, a Scheduler decides which read goes on and what it takes.
 //
-// What an execution knows is kept by its parts, each of which holds its own invariants: threads and
-// their fibers, cells, windows and counters, transfers, the calls that ranks make alike, polls, and
-// what is told of it all. The operations are written over these.
+// The operations are written over the parts of its state.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "check/call_log.hpp"
-#include "check/cells.hpp"
 #include "check/events.hpp"
-#include "check/fibers.hpp"
-#include "check/findings.hpp"
-#include "check/groups.hpp"
-#include "check/history.hpp"
-#include "check/kernels.hpp"
-#include "check/one_order.hpp"
-#include "check/patience.hpp"
-#include "check/places.hpp"
-#include "check/polls.hpp"
-#include "check/record.hpp"
+#include "check/execution_state.hpp"
 #include "check/scheduler.hpp"
-#include "check/sensitivity.hpp"
-#include "check/site_changes.hpp"
-#include "check/step_count.hpp"
-#include "check/tasks.hpp"
-#include "check/thread.hpp"
-#include "check/threads.hpp"
-#include "check/trace.hpp"
-#include "check/transfer_clocks.hpp"
-#include "check/where.hpp"
-#include "check/windows.hpp"
 #include "muster/check/report.hpp"
 
 namespace muster::check::engine {
 
-class Execution {
+class Execution : private ExecutionState {
  public:
   Execution(const Options& options, const std::function<void(model::Team&)>& body);
   ~Execution();
@@ -86,6 +64,13 @@ class Execution {
   // Window data, an expectation, a barrier's calls or a promise: something to be right or wrong.
   [[nodiscard]] bool has_substance() const { return has_substance_; }
   [[nodiscard]] bool has_parts() const { return has_parts_; }
+  [[nodiscard]] bool has_atomics() const { return has_atomics_; }
+  [[nodiscard]] const WeakMemory& weak_memory() const { return weak_; }
+  // The writes that the thread, at an atomic object, may read, or put its own behind; `newer`: of
+  // these what has come since it was put off.
+  [[nodiscard]] std::vector<WriteNumber> ways_of_atomic(const Thread& thread, bool newer) const;
+  // How many writes, or fences, have come so far to what it is at.
+  [[nodiscard]] std::uint32_t came_to_atomic(const Thread& thread) const;
   [[nodiscard]] std::vector<std::uint64_t> outcome() const;
   [[nodiscard]] Memory memory() const { return memory_of(windows_, counters_); }
   // Where the memory is not as it was then; empty where it is, or where it depends on the order in
@@ -95,7 +80,7 @@ class Execution {
   [[nodiscard]] bool awaits_decision(const Thread& thread) const;
   [[nodiscard]] bool satisfied_in_full(const Thread& thread) const;
   // sc: is there one order of everything that explains what was read?
-  [[nodiscard]] bool explained_by_one_order() const { return one_order_.exists(); }
+  [[nodiscard]] bool explained_by_one_order() const { return one_order_.exists(weak_); }
   // sc: something was wrong that no one order explains, and was passed over.
   [[nodiscard]] bool unexplained() const { return unexplained_; }
   [[nodiscard]] bool is_exact_sc() const { return exact_sc_; }
@@ -113,6 +98,15 @@ class Execution {
                          std::uint32_t count, Rank owner, Order order, Where where);
   Fetched fetch(Thread& self, const Fetch& fetch, Signal signal, Rank peer, Order order,
                 Where where);
+  // Atomic objects, fences, and plain data beside them; returns what was found.
+  Word atomic(Thread& self, const detail::Object& of, const detail::AtomicCall& call);
+  void atomic_fence(Thread& self, std::memory_order order, Scope scope, std::source_location place);
+  void* touch_object(Thread& self, const detail::Object& of, bool writes,
+                     std::source_location place);
+  void object_made(Thread& self, const detail::Object& object);
+  void object_gone(Thread& self, const void* address);
+  void* share_object(Thread& self, const std::function<std::shared_ptr<void>()>& make,
+                     const char* name, std::source_location place);
   std::uint32_t counter(Thread& self, Counter counter, Where where);
   void set_counter(Thread& self, Counter counter, std::uint32_t value, Where where);
   void* touch(Thread& self, Rank rank, model::Span span, model::Access access, Where where);
@@ -197,6 +191,7 @@ class Execution {
  private:
   // ---- the loop: execution.cpp
   void reset();
+  void seat_threads();
   Ending run_once(Scheduler& strategy);
   Ending loop(Scheduler& strategy);
   void unwind();
@@ -266,6 +261,26 @@ class Execution {
   void check_domain(Thread& self, const std::vector<Shadow>& shadows, const History::Touch& touch);
   void found_domain(Thread& self, const std::string& what, const Thread& other,
                     const std::string& theirs, const Clock* also, std::size_t step);
+  // ---- atomics.cpp
+  MemoryAccess access_of(const Thread& self, std::memory_order order, Scope scope,
+                         const char* operation, Where where);
+  std::optional<std::uint32_t> find_object(Thread& self, const detail::Object& of, bool is_atomic);
+  bool find_memory(Thread& self);
+  void take_atomic(Thread& self, WriteNumber number);
+  void record_atomic(const Thread& thread, WriteNumber number);
+  void remember_atomic(Thread& self, const Touched& touched, Word found, Word left);
+  void tell_atomic(Thread& self, const MemoryAccess& access, const Touched& touched, Word found,
+                   Word left);
+  void check_object_scope(Thread& self, Object& object, ObjectUse use);
+  void log_atomic(Thread& self, ScEvent event);
+  Word unwound();
+  static void gain(Thread& self, const Known& gained);
+  static std::int64_t signed_of(const Object& object, Word value);
+  void make_fence(Thread& self, const MemoryAccess& fence);
+  void fence_in_order(Thread& self, const MemoryAccess& fence, Where where);
+  void take_fence(Thread& self);
+  // A poll for which nothing has come that it could see.
+  [[nodiscard]] bool sees_nothing_new(const Thread& thread) const;
 
   // ---- take_backs.cpp
   void check_take_back(Thread& self, Cell& cell, const Deposit& deposit);
@@ -335,6 +350,7 @@ class Execution {
   void report_deadlock();
   [[nodiscard]] bool was_there(const Thread& thread) const;
   [[nodiscard]] std::string describe_read(const Thread& thread) const;
+  [[nodiscard]] std::string describe_atomic(const Thread& thread) const;
   void found(Thread& self, Kind kind, std::string what, std::string missing, std::string location,
              const Clock* also = nullptr, std::vector<MissingEdge> edges = {});
   void found_in(const Clock& past, Thread& self, Kind kind, std::string what, std::string missing,
@@ -349,49 +365,8 @@ class Execution {
   [[nodiscard]] std::string missing_edge(const Thread& self, const Thread& other,
                                          Stamp earlier) const;
 
-  Options options_;
   const std::function<void(model::Team&)>& body_;
   Scheduler* strategy_ = nullptr;
-
-  Threads threads_;
-  const Places places_;
-  Fibers fibers_;
-  Cells cells_;
-  Windows windows_;
-  Counters counters_;
-  TransferClocks clocks_;
-  DescribedCalls described_;
-  SetupCalls setup_calls_;
-  Launches launches_;
-  std::vector<Kernels> kernels_;  // by rank
-  BarrierEntries entries_;
-  Polls polls_;
-  Tasks tasks_;
-  Patience patience_;
-  StepCount steps_;
-  std::vector<std::byte> scratch_;  // for what must not be touched
-
-  SiteChanges sites_;
-  Findings findings_;
-  History history_;
-  Trace trace_;
-  Record record_;
-  OneOrder one_order_;  // sc
-  std::vector<Taken> taken_;
-  std::vector<Cost> costs_;
-  Sensitivity sensitivity_;
-  Groups groups_;
-
-  std::uint32_t expired_ = 0;
-  bool aborted_ = false;
-  bool halted_ = false;
-  bool unexplained_ = false;
-  bool inexact_ = false;
-  bool has_substance_ = false;
-  bool has_parts_ = false;
-  bool exact_sc_ = false;
-  bool reversed_ = false;
-  bool wants_overlap_ = false;  // kernels overlap, for which there are not the threads yet
 };
 
 }  // namespace muster::check::engine

@@ -83,8 +83,27 @@ std::string what_is_missing(const Cell& cell, const Look& look) {
 
 }  // namespace
 
+// "atomic 0 of ticket_lock.hpp:12, which is 3, written last by rank 1 (has ended)"
+std::string Execution::describe_atomic(const Thread& thread) const {
+  const AtomicRead& atomic = thread.read.atomic;
+  const Object& object = objects_[atomic.object];
+  const WriteNumber last = weak_.last(atomic.location);
+  std::string text = fmt::format("{}, which it sees as {}", objects_.name_of(object),
+                                 signed_of(object, atomic.found));
+  if (last == 0) return text + ", its initial value: nobody has written it";
+  const Thread& writer = threads_[weak_.write_of(atomic.location, last).by.thread];
+  text += fmt::format(", written last by {} ({})", name_of_thread(writer),
+                      short_place(object.writes[last].where));
+  if (writer.id == thread.id) return text;
+  if (writer.state == ThreadState::reading) text += " (blocked itself)";
+  if (writer.state == ThreadState::absent || writer.state == ThreadState::done)
+    text += " (has ended)";
+  return text;
+}
+
 std::string Execution::describe_read(const Thread& thread) const {
   const PendingRead& read = thread.read;
+  if (read.kind == ReadKind::atomic) return describe_atomic(thread);
   std::string text;
   for (const Look& look : read.looks) {
     const Cell& cell = cells_[look.cell];
@@ -198,6 +217,10 @@ void Execution::note_blocked() {
   for (const Thread& thread : threads_) {
     if (thread.state != ThreadState::reading) continue;
     std::string text;
+    if (thread.read.kind == ReadKind::atomic) {
+      note(thread, thread.read.where, "polls for ever: " + describe_atomic(thread));
+      continue;
+    }
     for (const Look& look : thread.read.looks)
       text += fmt::format("{}{} {} {}", text.empty() ? "" : " or ", name_of_cell(cells_[look.cell]),
                           symbol_of(look.compare), static_cast<std::int32_t>(look.value));
@@ -212,6 +235,11 @@ std::vector<MissingEdge> Execution::edges_to_blocked() const {
   for (const Thread& thread : threads_) {
     if (thread.state != ThreadState::reading) continue;
     std::set<std::uint32_t> writers;
+    if (thread.read.kind == ReadKind::atomic)
+      for (const WriteNumber number : weak_.order(thread.read.atomic.location))
+        if (const std::uint32_t by = weak_.write_of(thread.read.atomic.location, number).by.thread;
+            by != thread.id && by != MemoryAccess::nobody)
+          writers.insert(by);
     for (const Look& look : thread.read.looks) {
       const Cell& cell = cells_[look.cell];
       for (std::uint32_t at = 0; at < cell.count; ++at)
@@ -234,8 +262,10 @@ void Execution::report_deadlock() {
       if (first == nullptr) first = &thread;
       missed = missed || was_there(thread);
       past.join(thread.cause);
-      all += fmt::format("{}{} waits ({}) for {}", all.empty() ? "" : "; ", name_of_thread(thread),
-                         short_place(thread.read.where), describe_read(thread));
+      const bool polls = thread.read.kind == ReadKind::atomic;
+      all += fmt::format("{}{} {} ({}) {}{}", all.empty() ? "" : "; ", name_of_thread(thread),
+                         polls ? "polls" : "waits", short_place(thread.read.where),
+                         polls ? "" : "for ", describe_read(thread));
     }
   if (first == nullptr) return;
   const std::string starved = tasks_.starved();
@@ -248,7 +278,7 @@ void Execution::report_deadlock() {
             "have more workers than tasks that wait"
       : missed ? "what one of these waits wants was there, and has passed: a value that comes and "
                  "goes may be missed"
-               : "the deposits that these waits want are never made",
+               : "what these wait for is never written",
       "", &past, edges_to_blocked());
 }
 

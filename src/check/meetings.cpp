@@ -180,7 +180,7 @@ void Execution::abort(Thread& self, std::string_view reason, Where where) {
   if (tracing()) note(self, where, fmt::format("abort: {}", reason));
   aborted_ = true;
   for (Thread& thread : threads_)
-    if (thread.state == ThreadState::reading) {
+    if (thread.state == ThreadState::reading && thread.read.kind != ReadKind::atomic) {
       thread.read.status = WaitStatus::aborted;
       fibers_.ready(thread);
     }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "check/sites.hpp"
 
 namespace muster::check::engine {
@@ -46,12 +48,55 @@ bool Mirror::find_set(Execution& run, const Thread& thread, const Answer& answer
           satisfies(run.cell(look.cell).value(set_), look.compare, look.value));
 }
 
+namespace {
+
+// The write of that event; of none, the initial one.
+std::optional<WriteNumber> number_of(const WeakMemory& memory, std::uint32_t location, Stamp made) {
+  if (made.epoch == 0) return 0;
+  for (const WriteNumber number : memory.order(location))
+    if (memory.write_of(location, number).stamp == made) return number;
+  return std::nullopt;
+}
+
+}  // namespace
+
+// A store lies, among what is there, where it lay at the end.
+std::optional<WriteNumber> Mirror::find_write(const Execution& run, const Thread& thread) {
+  const AtomicRead& atomic = thread.read.atomic;
+  const WeakMemory& memory = run.weak_memory();
+  const bool fences = atomic.call == nullptr;
+  if (fences || atomic.call->kind == detail::AtomicCall::Kind::store) {
+    for (const std::vector<Stamp>& order : original_.orders()) {
+      const auto mine = std::find(order.begin(), order.end(), thread.stamp());
+      if (mine == order.end() || fences != (&order == &original_.orders().back())) continue;
+      const auto before = static_cast<std::uint32_t>(mine - order.begin());
+      if (fences)
+        return memory.sc_fences() == before ? std::optional<WriteNumber>(0) : std::nullopt;
+      for (auto at = mine; at != order.begin();)
+        if (const auto number = number_of(memory, atomic.location, *--at)) return number;
+    }
+    return std::nullopt;
+  }
+  const auto& answers = original_.answers(thread.id);
+  if (next_[thread.id] == answers.size()) return std::nullopt;
+  const auto number = number_of(memory, atomic.location, answers[next_[thread.id]].write);
+  const auto ways = run.ways_of_atomic(thread, false);
+  if (!number || std::find(ways.begin(), ways.end(), *number) == ways.end()) return std::nullopt;
+  ++next_[thread.id];
+  return number;
+}
+
 Decision Mirror::pick(Execution& run) {
   auto& threads = run.threads();
   next_.resize(threads.size());
   for (std::size_t i = threads.size(); i-- > 0;) {
     const Thread& thread = threads[i];
     if (thread.state != ThreadState::reading) continue;
+    if (thread.read.kind == ReadKind::atomic) {
+      const auto number = find_write(run, thread);
+      if (!number) continue;
+      return {Decision::Action::take, thread.id, *number, &set_};
+    }
     const auto& answers = original_.answers(thread.id);
     if (next_[i] == answers.size()) continue;
     const Answer& answer = answers[next_[i]];

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ class Mirror final : public Scheduler {
     std::uint32_t thread = 0;
     std::uint32_t number = 0;
   };
+  // What the thread, at an atomic object, chose then; nothing where that is not there yet.
+  [[nodiscard]] std::optional<WriteNumber> find_write(const Execution& run, const Thread& thread);
   [[nodiscard]] bool find_set(Execution& run, const Thread& thread, const Answer& answer);
 
   const Record& original_;

@@ -31,7 +31,8 @@ std::uint64_t place_of(Where where) {
 
 bool is_poll(ReadKind kind) {
   return kind == ReadKind::test || kind == ReadKind::read || kind == ReadKind::any ||
-         kind == ReadKind::fetch;  // one that leaves the value; else a deposit follows
+         kind == ReadKind::fetch ||  // one that leaves the value; else a deposit follows
+         kind == ReadKind::atomic;
 }
 
 // What makes it the same poll again; 0: it is none.
@@ -44,11 +45,25 @@ std::uint64_t key_of(const PendingRead& read) {
   }
   if (read.kind == ReadKind::fetch)
     key = mixed(key, (static_cast<std::uint64_t>(read.fetch.kind) << 32U) | read.fetch.operand);
+  if (read.kind == ReadKind::atomic) {
+    if (read.atomic.call == nullptr) return 0;
+    const detail::AtomicCall& call = *read.atomic.call;
+    if (call.kind == detail::AtomicCall::Kind::store) return 0;
+    key = mixed(mixed(key, read.atomic.object), static_cast<std::uint64_t>(call.kind));
+    key = mixed(mixed(key, call.operand), call.expected);
+  }
   return key | 1U;
 }
 
 std::uint32_t shortened(std::uint64_t key) {
   return static_cast<std::uint32_t>(key >> 32U);
+}
+
+// Is what the thread must see no more than what it saw then?
+bool is_same(const PendingRead& read, const Poll& poll) {
+  if (poll.key != read.poll) return false;
+  if (read.kind == ReadKind::atomic) return read.atomic.must == poll.write;
+  return read.looks[poll.index].must == poll.set;
 }
 
 }  // namespace
@@ -109,13 +124,14 @@ bool Polls::recall(Thread& self) {
   read.again = read.may_spin = false;
   if (read.poll == 0) return false;
   for (Poll& poll : self.polls) {
-    if (poll.key != read.poll || !(read.looks[poll.index].must == poll.set)) continue;
+    if (!is_same(read, poll)) continue;
     ++self.repeats;
     seen_ = true;
     read.again = true;
     read.status = poll.status;
     read.index = poll.index;
     read.value = poll.value;
+    if (read.kind == ReadKind::atomic) read.atomic.found = poll.found;
     if (poll.spins > 0) {
       if (--poll.spins > 0) return true;
       given_up_ = true;
@@ -127,11 +143,9 @@ bool Polls::recall(Thread& self) {
   return false;
 }
 
-void Polls::remember(Thread& self, std::uint32_t which, const Bits& set) {
-  const PendingRead& read = self.read;
-  if (read.poll == 0) return changed(self);
+void Polls::make_room(Thread& self) {
   const auto known = std::find_if(self.polls.begin(), self.polls.end(),
-                                  [&](const Poll& poll) { return poll.key == read.poll; });
+                                  [&](const Poll& poll) { return poll.key == self.read.poll; });
   if (known != self.polls.end()) {
     for (Poll& poll : self.polls) poll.spins = 0;  // it sees something new
     changed(self);
@@ -139,7 +153,19 @@ void Polls::remember(Thread& self, std::uint32_t which, const Bits& set) {
     leaves(self);
     if (self.polls.size() == most_polls) changed(self);
   }
-  self.polls.push_back({read.poll, set, read.status, which, read.value, false, 0, 0});
+}
+
+void Polls::remember(Thread& self, std::uint32_t which, const Bits& set) {
+  const PendingRead& read = self.read;
+  if (read.poll == 0) return changed(self);
+  make_room(self);
+  self.polls.push_back({read.poll, set, read.status, which, read.value, false, 0, 0, 0, 0});
+}
+
+void Polls::remember_atomic(Thread& self, WriteNumber write, Word found) {
+  ++changes_;  // it may be a write
+  make_room(self);
+  self.polls.push_back({self.read.poll, {}, WaitStatus::ok, 0, 0, false, 0, 0, write, found});
 }
 
 bool Polls::is_stale(Thread& self, std::uint64_t what, Where where) {

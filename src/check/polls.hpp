@@ -38,6 +38,8 @@ class Polls {
   void remember(Thread& self, std::uint32_t which, const Bits& set);
   // The execution has ended, the thread with it: a poll that it made at a stretch is counted.
   void ended(Thread& self) { leaves(self); }
+  // ... on an atomic object, which is as it was after that: it has seen, or left, that write.
+  void remember_atomic(Thread& self, WriteNumber write, Word found);
   // A look at memory: true where it was made often and nothing has changed, so that the thread
   // makes way for others.
   bool is_stale(Thread& self, std::uint64_t what, Where where);
@@ -73,6 +75,8 @@ class Polls {
   [[nodiscard]] const std::string& endless() const { return endless_; }
 
  private:
+  void make_room(Thread& self);  // for the read that it is at
+
   void leaves(const Thread& self);
   [[nodiscard]] bool counts(std::uint64_t key) const;
 

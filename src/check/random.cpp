@@ -47,7 +47,8 @@ Decision Random::pick(Execution& run) {
   const bool expires = run.expired() < run.options().expire && below(8) == 0;
   if (expires)
     for (Thread& thread : threads)
-      if (thread.state == ThreadState::reading && below(2) == 0)
+      if (thread.state == ThreadState::reading && thread.read.kind != ReadKind::atomic &&
+          below(2) == 0)
         return {Decision::Action::expire, thread.id, 0, nullptr};
   if (best == nullptr) return {};
   if (pct_ && std::find(changes_.begin(), changes_.end(), picks_) != changes_.end())

@@ -43,6 +43,17 @@ void Record::answered(std::uint32_t thread, Answer answer) {
   if (kept_) answers_[thread].push_back(std::move(answer));
 }
 
+void Record::ordered(const WeakMemory& memory, const std::vector<Stamp>& fences) {
+  if (!kept_) return;
+  orders_.clear();
+  for (std::uint32_t location = 0; location < memory.locations(); ++location) {
+    std::vector<Stamp>& order = orders_.emplace_back();
+    for (const WriteNumber number : memory.order(location))
+      order.push_back(number == 0 ? Stamp{} : memory.write_of(location, number).stamp);
+  }
+  orders_.push_back(fences);
+}
+
 std::optional<Record::Difference> Record::difference(const Record& other) const {
   std::optional<Difference> first;
   std::uint64_t earliest = ~std::uint64_t{0};

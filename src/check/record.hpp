@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check/bits.hpp"
+#include "check/weak_memory.hpp"
 #include "check/where.hpp"
 
 namespace muster::check::engine {
@@ -28,6 +29,7 @@ struct Answer {
   std::uint32_t look = 0;
   std::uint32_t cell = 0;
   Bits set;
+  Stamp write{};  // of an atomic object: the write that was read
 };
 
 // Of one execution at a time, and of it only where it is kept: else what is there stays.
@@ -42,10 +44,14 @@ class Record {
   void with(std::uint32_t thread, std::initializer_list<std::uint64_t> values);
   void deposited(std::uint32_t cell, std::uint32_t thread);
   void answered(std::uint32_t thread, Answer answer);
+  // At the end: the modification orders of atomic objects, and the order of fences.
+  void ordered(const WeakMemory& memory, const std::vector<Stamp>& fences);
 
   [[nodiscard]] const std::vector<Answer>& answers(std::uint32_t thread) const {
     return answers_[thread];
   }
+  // Who wrote each atomic object, in its order, with the initial write; the last one is of fences.
+  [[nodiscard]] const std::vector<std::vector<Stamp>>& orders() const { return orders_; }
   // Who made the deposits of each cell, in the order in which they came.
   [[nodiscard]] const std::vector<std::vector<std::uint32_t>>& depositors() const {
     return depositors_;
@@ -65,6 +71,7 @@ class Record {
   std::vector<std::vector<Did>> did_;
   std::vector<std::vector<Answer>> answers_;
   std::vector<std::vector<std::uint32_t>> depositors_;
+  std::vector<std::vector<Stamp>> orders_;
 };
 
 }  // namespace muster::check::engine

@@ -34,6 +34,11 @@ std::vector<Node::Choice> ways(Execution& run, const Thread& thread, bool all, s
                                bool& cut) {
   std::vector<Node::Choice> choices;
   const PendingRead& read = thread.read;
+  if (read.kind == ReadKind::atomic) {
+    for (const WriteNumber number : run.ways_of_atomic(thread, true))
+      choices.push_back({number, {}});
+    return choices;
+  }
   for (std::uint32_t i = 0; i < read.looks.size(); ++i) {
     if (!reachable(run, read, i)) break;
     const Look& look = read.looks[i];
@@ -68,6 +73,16 @@ bool Search::sensitive(Execution& run, const Thread& thread, const Look& look) {
 void Search::choices_of(Execution& run, Thread& thread, Node& node) {
   node.thread = thread.id;
   node.epoch = thread.epoch();
+  if (thread.read.kind == ReadKind::atomic) {
+    bool cut = false;
+    node.choices = ways(run, thread, true, most_choices, cut);
+    if (thread.read.may_spin && !probe_) node.choices.push_back({0, {}, true});
+    node.cell = ~0U;
+    // A store finds its place among what is there: what comes later finds its own.
+    node.always_later = thread.read.atomic.call == nullptr ||
+                        thread.read.atomic.call->kind != detail::AtomicCall::Kind::store;
+    return;
+  }
   const Look& first = thread.read.looks[0];
   const bool all = sensitive(run, thread, first);
   node.always_later = all;
@@ -86,6 +101,9 @@ void Search::choices_of(Execution& run, Thread& thread, Node& node) {
 namespace {
 void put_off(Execution& run, Thread& thread) {
   thread.read.put_off = true;
+  AtomicRead& atomic = thread.read.atomic;
+  if (thread.read.kind == ReadKind::atomic)
+    atomic.newer = atomic.seen_count = run.came_to_atomic(thread);
   for (Look& look : thread.read.looks) look.newer = look.seen_count = run.cell(look.cell).count;
 }
 }  // namespace
@@ -151,7 +169,11 @@ std::uint32_t Search::choose(Execution& run, const std::vector<std::uint32_t>& a
 // The way up to here has been gone before: is it another read now than it was then?
 bool Search::leads_elsewhere(Execution& run, const Thread& thread, const Node& node) {
   if (thread.id != node.thread || thread.epoch() != node.epoch) return true;
-  if (thread.read.looks[0].cell != node.cell) return true;
+  if (thread.read.kind == ReadKind::atomic)
+    return node.cell != ~0U ||
+           (node.at < node.choices.size() && thread.read.atomic.call != nullptr &&
+            node.choices[node.at].look >= run.came_to_atomic(thread));
+  if (node.cell == ~0U || thread.read.looks[0].cell != node.cell) return true;
   if (node.at >= node.choices.size()) return false;
   const Node::Choice& choice = node.choices[node.at];
   return choice.look >= thread.read.looks.size() ||

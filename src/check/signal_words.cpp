@@ -34,6 +34,7 @@ const char* word(ReadKind kind, const Fetch& fetch) {
     case ReadKind::hand: return "hand";
     case ReadKind::take: return "take";
     case ReadKind::fetch: return word(fetch.kind);
+    case ReadKind::atomic: return "atomic operation";
   }
   return "?";
 }

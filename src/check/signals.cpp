@@ -240,12 +240,17 @@ void Execution::apply(const Decision& decision) {
     polls_.spin(thread);
     return answer_again(thread);
   }
-  if (record_.is_kept())
+  const bool atomic = thread.read.kind == ReadKind::atomic;
+  if (atomic) {
+    record_atomic(thread, decision.look);
+  } else if (record_.is_kept())
     record_.answered(thread.id, decision.action == Decision::Action::take
                                     ? Answer{false, decision.look,
                                              thread.read.looks[decision.look].cell, *decision.set}
                                     : Answer{true, 0, 0, {}});
-  if (decision.action == Decision::Action::take)
+  if (atomic)
+    take_atomic(thread, decision.look);
+  else if (decision.action == Decision::Action::take)
     take(thread, decision.look, *decision.set);
   else {
     ++expired_;

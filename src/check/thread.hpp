@@ -14,7 +14,9 @@
 #include "check/cell.hpp"
 #include "check/clock.hpp"
 #include "check/fiber_switch.hpp"
+#include "check/weak_memory.hpp"
 #include "check/where.hpp"
+#include "muster/check/atomic.hpp"
 #include "muster/fabric/model.hpp"
 #include "muster/types.hpp"
 
@@ -25,7 +27,7 @@ class Execution;
 enum class ThreadState : std::uint8_t {
   absent,  // no lane runs on it now
   runnable,
-  reading,    // at a wait, test, read, hand, take or fetched operation
+  reading,    // at a wait, test, read, hand, take, fetched operation or atomic object
   meeting,    // at a converge of its lane
   launching,  // a set-up that waits for its lanes
   dependent,  // waits for the kernel before its own (launch_wait)
@@ -34,11 +36,12 @@ enum class ThreadState : std::uint8_t {
   done,       // a set-up that has returned
 };
 
-enum class ReadKind : std::uint8_t { wait, test, read, any, hand, take, fetch };
+enum class ReadKind : std::uint8_t { wait, test, read, any, hand, take, fetch, atomic };
 
 // Does it block until a condition holds?
 [[nodiscard]] constexpr bool waits(ReadKind kind) {
-  return kind != ReadKind::test && kind != ReadKind::read && kind != ReadKind::fetch;
+  return kind != ReadKind::test && kind != ReadKind::read && kind != ReadKind::fetch &&
+         kind != ReadKind::atomic;
 }
 
 // One cell that a read looks at; wait_any has several.
@@ -51,6 +54,18 @@ struct Look {
   std::uint32_t seen_count = 0;  // deposits that were there when it was put off
 };
 
+// An operation on an atomic object, or (no call) a fence that has a place among all of seq_cst.
+struct AtomicRead {
+  const detail::AtomicCall* call = nullptr;
+  MemoryAccess access;
+  std::uint32_t object = 0;
+  std::uint32_t location = 0;
+  WriteNumber must = 0;          // it must see this one, or one behind it
+  WriteNumber newer = 0;         // put off: it must see one numbered so or above
+  std::uint32_t seen_count = 0;  // writes, or fences, that were there when it was put off
+  Word found = 0;                // the answer; of a poll before that, what it saw the last time
+};
+
 // What a thread is blocked on.
 struct PendingRead {
   ReadKind kind = ReadKind::wait;
@@ -60,6 +75,7 @@ struct PendingRead {
   bool expiry_offered = false;
   std::uint32_t peer = 0;  // hand, fetch
   Fetch fetch;
+  AtomicRead atomic;  // of that kind, which looks at no cell
   Where where;
   std::uint64_t poll = 0;  // what makes it the same poll again: see polls.hpp
   bool again = false;      // a poll that would see what it saw the last time
@@ -80,6 +96,8 @@ struct Poll {
   bool spun = false;        // answered so once, where it was not to be put off
   std::uint32_t spins = 0;  // so many more times it is
   std::uint32_t alone = 0;  // counted: so many times that was a choice
+  WriteNumber write = 0;    // of an atomic object: what it saw, or left
+  Word found = 0;
 };
 
 // A look at a window or counter, and how often it was made while nothing changed.

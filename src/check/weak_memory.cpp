@@ -171,6 +171,15 @@ void WeakMemory::release_fence(const MemoryAccess& fence, const Known& now) {
   if (fence.sc && rules_ == Rules::ptx) sc_.push_back(release);
 }
 
+bool WeakMemory::comes_before(const Touched& one, const Touched& other) const {
+  if (one.location != other.location) return false;
+  const auto at = [&](WriteNumber number) { return position(one.location, number); };
+  if (one.written && other.written && at(*one.written) < at(*other.written)) return true;
+  if (one.written && other.read && at(*one.written) <= at(*other.read)) return true;
+  return one.read && ((other.written && at(*one.read) < at(*other.written)) ||
+                      (other.read && at(*one.read) < at(*other.read)));
+}
+
 // The new write comes later, so it is the other one that causality would put before it.
 std::optional<WriteNumber> WeakMemory::unordered(const MemoryAccess& access, std::uint32_t location,
                                                  const Clock& known) const {

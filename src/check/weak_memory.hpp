@@ -1,5 +1,6 @@
 // Memory below the fabric's operations: locations that are read, written, and read and written in
-// one, with fences, orders and scopes. The explorer of litmus tests runs on it.
+// one, with fences, orders and scopes. The explorer of litmus tests runs on it, and so do atomic
+// objects in checks (muster/check/atomic.hpp).
 //
 // Clocks say what happens before what; a relaxed access passes on nothing until a fence; a
 // read-modify-write lies right behind what it has read, and carries that on; a write may lie
@@ -62,6 +63,13 @@ struct Release {
   Known known;
 };
 
+// What an access has read, and what it has written.
+struct Touched {
+  std::uint32_t location = 0;
+  std::optional<WriteNumber> read{};
+  std::optional<WriteNumber> written{};
+};
+
 class WeakMemory {
  public:
   struct Write {
@@ -116,6 +124,8 @@ class WeakMemory {
   [[nodiscard]] WriteNumber last(std::uint32_t location) const {
     return places_[location].order.back();
   }
+  // Coherence-ordered: reads-from, modification order, "has read what is written over".
+  [[nodiscard]] bool comes_before(const Touched& one, const Touched& other) const;
   // A fence.sc under the rules of PTX comes behind so many others.
   [[nodiscard]] std::uint32_t sc_fences() const { return static_cast<std::uint32_t>(sc_.size()); }
 
