@@ -74,7 +74,7 @@ struct Options {
   std::uint32_t threads = 1;  // per lane
   std::uint32_t tasks = 0;    // room for so many blocks of tasks of graphs on each rank
   Profile profile = Profile::direct;
-  Placement place{};  // where its lanes run
+  Placement place{};         // where its lanes run
   Rules rules = Rules::cpp;  // of atomic objects, on direct
 
   Strategy strategy = Strategy::search;
