@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 namespace muster::ucx {
 namespace {
@@ -24,6 +25,15 @@ int option_of(int socket, int level, int name) {
   return getsockopt(socket, level, name, &value, &bytes) == 0 ? value : -1;
 }
 
+// By UCX_TLS: names of transports, or `^` and those that are left out.
+bool may_use_tcp() {
+  const char* const set = std::getenv("UCX_TLS");
+  const std::string_view names = set == nullptr ? "all" : set;
+  const bool named = names.find("tcp") != std::string_view::npos;
+  if (names.starts_with('^')) return !named;
+  return named || names.find("all") != std::string_view::npos;
+}
+
 bool has_our_keepalive(int socket, std::chrono::seconds limit) {
   return option_of(socket, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP &&
          option_of(socket, SOL_SOCKET, SO_KEEPALIVE) == 1 &&
@@ -38,9 +48,11 @@ void keep_alive(ucp_config_t* config, std::chrono::seconds limit) {
   // Each round UCX sees to it that the connections made since have the keepalive.
   ucp_config_modify(config, "KEEPALIVE_INTERVAL", "1s");
   ucp_config_modify(config, "KEEPALIVE_NUM_EPS", "inf");
-  ucp_config_modify(config, "TCP_KEEPIDLE", fmt::format("{}s", idle_of(limit)).c_str());
-  ucp_config_modify(config, "TCP_KEEPINTVL", "1s");
-  ucp_config_modify(config, "TCP_KEEPCNT", fmt::format("{}", questions).c_str());
+  // These are of the transport and go by their names there. UCX warns of those that none takes.
+  if (!may_use_tcp()) return;
+  ucp_config_modify(config, "KEEPIDLE", fmt::format("{}s", idle_of(limit)).c_str());
+  ucp_config_modify(config, "KEEPINTVL", "1s");
+  ucp_config_modify(config, "KEEPCNT", fmt::format("{}", questions).c_str());
 }
 
 void limit_silence(std::chrono::seconds limit) {

@@ -131,16 +131,17 @@ void Network::leave() {
 
 // ---- progress
 
-void Network::progress() {
+bool Network::progress() {
   const std::unique_lock guard(lock_, std::try_to_lock);
-  if (guard.owns_lock()) turn();
+  return guard.owns_lock() && turn();
 }
 
-void Network::turn() {
-  ucp_worker_progress(worker_);
+bool Network::turn() {
+  const bool moved = ucp_worker_progress(worker_) != 0;
   if (!owed_.empty() || !broken_.empty() || !failures_.empty() || !shrinks_to_answer_.empty())
       [[unlikely]]
     attend();
+  return moved;
 }
 
 // What callbacks of UCX have left to be done outside of them.

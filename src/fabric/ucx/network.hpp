@@ -64,8 +64,8 @@ class Network {
   [[nodiscard]] bool has_core_each() const { return has_core_each_; }
   [[nodiscard]] std::size_t address_bytes() const { return address_bytes_; }
 
-  // Moves the network on, unless another thread does.
-  void progress();
+  // Moves the network on, unless another thread does. True where there was something to move.
+  bool progress();
 
   // ---- operations: nullptr where it is done already. An error is that of the operation.
   [[nodiscard]] Operation* put(Target to, const void* memory, std::size_t bytes);
@@ -142,7 +142,7 @@ class Network {
   [[nodiscard]] Operation* started(void* request, Operation* operation);
   [[nodiscard]] Operation* unreachable(Operation* operation);
   void abandon_locked(Operation* operation);
-  void turn();
+  bool turn();
   void attend();
   void send_locked(std::uint32_t peer, Message kind, const void* header, std::size_t header_bytes,
                    std::string_view payload);

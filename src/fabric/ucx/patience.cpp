@@ -26,7 +26,9 @@ constexpr auto notice_after = std::chrono::seconds(10);
 }  // namespace
 
 WaitStatus Patience::turn() {
-  network_.progress();
+  // Where something moves there is more: over TCP a long message comes 8 KiB a turn, and who sleeps
+  // between two of them keeps its sender waiting.
+  if (network_.progress() && ++moves_ % 64 != 0) return WaitStatus::ok;
   const std::uint32_t most = network_.has_core_each() ? eager : eager_on_shared_cores;
   return ++turns_ <= most ? WaitStatus::ok : slow_turn();
 }
@@ -47,7 +49,8 @@ WaitStatus Patience::slow_turn() {
     if (const WaitStatus status = team_.status(); status != WaitStatus::ok) return status;
   }
   if (now_ - slow_since_ >= network_.settings().timeout) return WaitStatus::expired;
-  if (now_ - begin_ < yielding) {
+  if (now_ - begin_ < yielding || moves_ != moves_seen_) {
+    moves_seen_ = moves_;
     sched_yield();
     return WaitStatus::ok;
   }

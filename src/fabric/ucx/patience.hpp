@@ -33,6 +33,8 @@ class Patience {
   const TeamState& team_;
   host::CallClock& call_;
   std::uint32_t turns_ = 0;
+  std::uint32_t moves_ = 0;  // turns in which something moved
+  std::uint32_t moves_seen_ = 0;
   bool long_ = false;
   Clock::time_point begin_{};
   Clock::time_point slow_since_{};  // of the whole call
