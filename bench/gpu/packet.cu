@@ -300,19 +300,19 @@ Contender bare_sentinels(const Run& run, bool overlaps) {
 std::vector<Contender> in_kernels_of_a_graph(const Run& run) {
   const Exchange exchange(run.site->world);
   need(run.site->world.prepare(muster_kernel, run.shape));
-  return {
-      bare_sentinels(run, false),
-      bare_sentinels(run, true),
-      sentinels(run, false),
-      sentinels(run, true),
-      in_graph(run.site, "bare", "", "bare packets", {},
-               [=, slots = MadeSlots(run)](Rank rank, gpu::Stream stream) {
-                 bare_kernel<<<run.shape.lanes, threads, 0, stream>>>(slots.of(rank));
-               }),
-      in_graph(run.site, "muster", "", "PacketExchange", {}, [=](Rank rank, gpu::Stream stream) {
-        need(run.site->world.launch_on(rank.value, stream, muster_kernel, run.shape, exchange,
-                                       run.floats));
-      })};
+  return {in_graph(run.site, "bare", "", "bare packets", {},
+                   [=, slots = MadeSlots(run)](Rank rank, gpu::Stream stream) {
+                     bare_kernel<<<run.shape.lanes, threads, 0, stream>>>(slots.of(rank));
+                   }),
+          in_graph(run.site, "muster", "", "PacketExchange", {},
+                   [=](Rank rank, gpu::Stream stream) {
+                     need(run.site->world.launch_on(rank.value, stream, muster_kernel, run.shape,
+                                                    exchange, run.floats));
+                   }),
+          bare_sentinels(run, false),
+          bare_sentinels(run, true),
+          sentinels(run, false),
+          sentinels(run, true)};
 }
 
 }  // namespace

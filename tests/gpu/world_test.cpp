@@ -52,7 +52,7 @@ TEST(GpuLaunch, OverlapsWhereItIsAskedForAndCanBe) {
   const auto go = [&](const gpu::Shape& shape) {
     EXPECT_TRUE(world.launch(kernel_of<int>, shape, 7).has_value());
   };
-  FakeMachine& machine = fake_machine();
+  auto& machine = fake_machine();
   go({.lanes = 2, .threads = 32});
   EXPECT_TRUE(machine.cooperative && !machine.overlaps);
   go({.lanes = 2, .threads = 32, .overlaps = true});
