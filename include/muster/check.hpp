@@ -40,7 +40,7 @@ struct Protocol {
   std::uint32_t tasks = 0;    // room for so many blocks of tasks on each rank (muster/task.hpp)
   const char* place = "";     // where its lanes run: check/placement.hpp
   Profile weakest = Profile::rdma;  // it claims this profile and all stronger ones
-  bool noncoherent = false;         // it claims that one, too
+  bool noncoherent = false;         // it claims Profile::noncoherent, too
   const char* group = "";           // "broken" makes the name broken/NAME
   std::optional<Kind> fails{};      // it is wrong: this kind must be among those reported
   std::uint32_t expire = 0;         // at most so many waits of an execution expire

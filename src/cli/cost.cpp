@@ -137,7 +137,8 @@ std::string as_table(const Subject& subject, const Command& command,
 }
 
 void print(const Command& command) {
-  if (!check::profile_of(command.profile))
+  const auto profile = check::profile_of(command.profile);
+  if (!profile || *profile == Profile::noncoherent)  // which costs what `direct` does
     throw UsageError(
         fmt::format("--profile is '{}'; it must be sc, direct or rdma", command.profile));
   const Subject subject = subject_of(command);

@@ -89,6 +89,8 @@ TEST(CheckCommand, SaysWhatIsWrongWithItsArguments) {
   EXPECT_TRUE(unknown.ends_with(", and those of muster check --list")) << unknown;
   EXPECT_EQ(refusal({"cost", "epoch_barrier", "--profile", "tso"}),
             "muster cost: --profile is 'tso'; it must be sc, direct or rdma");
+  EXPECT_EQ(refusal({"cost", "epoch_barrier", "--profile", "noncoherent"}),
+            "muster cost: --profile is 'noncoherent'; it must be sc, direct or rdma");
 }
 
 // What only builds with the tests have is named, where a release lacks it.
