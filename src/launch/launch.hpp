@@ -35,8 +35,9 @@ struct RemoteEvent {
 struct Elsewhere {
   int events = -1;  // readable when next() has something; -1: there is no rest
   std::function<std::optional<RemoteEvent>()> next;
-  // Told of each signal that this launcher passes on, of each of its ranks that fails, and when all
-  // of them have ended, with the status that the job has as seen from here.
+  // Told of each signal that this launcher passes on, of each of its ranks that fails (and of the
+  // time limit, as a failure of the first), and when all of them have ended, with the status that
+  // the job has as seen from here.
   std::function<void(int signal)> pass_on;
   std::function<void(std::uint32_t rank, int status, const std::string& line)> failed;
   std::function<void(int status)> ended;

@@ -122,6 +122,11 @@ bool is_task_of_slurm(const Lookup& lookup) {
   return parsed && *parsed < first_special_step;
 }
 
+Error too_many(const char* name, std::uint32_t ranks) {
+  return wrong(
+      fmt::format("{} is {}; a job has at most {} ranks on one host", name, ranks, most_ranks));
+}
+
 Error several_hosts(Launcher launcher, const std::string& found) {
   return Error{ErrorCode::unavailable,
                fmt::format("{} started this job on several hosts ({}); muster::run wants "
@@ -232,10 +237,7 @@ Result<Claim> Kind::claim() const {
   if (names.ranks == nullptr) return Claim{*rank, std::nullopt};
   const auto ranks = number(lookup_, launcher_, names.ranks);
   if (!ranks) return ranks.error();
-  if (*ranks > most_ranks_on_hosts) {
-    return wrong(fmt::format("{} is {}; a job has at most {} ranks", names.ranks, *ranks,
-                             most_ranks_on_hosts));
-  }
+  if (*ranks > most_ranks_on_hosts) return too_many(names.ranks, *ranks);
   if (*rank >= *ranks) {
     return wrong(fmt::format("{} is {}, but {} is {}: ranks are numbered from 0", names.rank, *rank,
                              names.ranks, *ranks));
@@ -246,10 +248,8 @@ Result<Claim> Kind::claim() const {
 Result<LaunchedBy> Kind::identify(Reach reach) const {
   const auto said = claim();
   if (!said) return said.error();
-  if (said->ranks.value_or(1) > most_ranks && reach == Reach::one_host) {
-    return wrong(fmt::format("{} is {}; a job has at most {} ranks on one host",
-                             names_of(lookup_, launcher_).ranks, *said->ranks, most_ranks));
-  }
+  if (said->ranks.value_or(1) > most_ranks && reach == Reach::one_host)
+    return too_many(names_of(lookup_, launcher_).ranks, *said->ranks);
   LaunchedBy self;
   self.launcher = launcher_;
   self.rank = said->rank;

@@ -280,8 +280,10 @@ void Supervisor::on_deadlines() {
   }
   if (phase_ != Phase::running) return;
   if (passed(time_limit_)) {
-    say(fmt::format("time limit of {} reached; stopping {}", seconds(options_.timeout),
-                    count(alive_.size(), "rank", "ranks")));
+    const std::string line = fmt::format("time limit of {} reached", seconds(options_.timeout));
+    say(fmt::format("{}; stopping {}", line, count(alive_.size(), "rank", "ranks")));
+    if (options_.elsewhere.failed)
+      options_.elsewhere.failed(options_.first_rank, time_limit_status, line);
     if (!status_) status_ = time_limit_status;
     stop();
   } else if (passed(grace_over_)) {

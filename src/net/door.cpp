@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/descriptor_limit.hpp"
 #include "net/bytes.hpp"
 
 namespace muster::detail::net {
@@ -56,6 +57,13 @@ std::optional<Error> Door::why_not(Clock::time_point now, Clock::time_point unti
                  {},
                  Rank{member}};
   }
+  if (exhausted_) {
+    return Error{
+        ErrorCode::system,
+        fmt::format("{} 0 has no descriptor left for all {} {}s; it may have {} open "
+                    "(ulimit -Hn)",
+                    options_.noun, seats_.size(), options_.noun, DescriptorLimit::current())};
+  }
   if (now >= until) return missing();
   return std::nullopt;
 }
@@ -97,8 +105,10 @@ void Door::accept_some() {
     if (guests_.size() >= most_guests) make_room();
     Fd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!connection.is_open()) {
-      // No descriptor is left: one is made free.
-      if ((errno == EMFILE || errno == ENFILE) && !guests_.empty()) make_room();
+      // No descriptor is left: one is made free, where strangers have any.
+      const bool none_left = errno == EMFILE || errno == ENFILE;
+      exhausted_ = none_left && guests_.empty();
+      if (none_left && !exhausted_) make_room();
       return;
     }
     guests_.emplace_back(std::move(connection), Clock::now() + guest_patience);

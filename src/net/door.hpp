@@ -49,6 +49,7 @@ class Door {
   std::vector<std::string> addresses_;  // of the seats
   std::map<std::uint32_t, Clock::time_point> left_;
   std::uint64_t turned_away_ = 0;
+  bool exhausted_ = false;  // members have all descriptors that there are
 };
 
 }  // namespace muster::detail::net

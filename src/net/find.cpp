@@ -1,5 +1,6 @@
 #include "net/find.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -82,6 +83,8 @@ Met meet(const LaunchedBy& self, std::chrono::nanoseconds within) {
   StarOptions options;
   options.self = {self.rank, self.ranks, 1, own_host_name()};
   options.join_within = within;
+  // What the rank starts must not hold its link.
+  if (self.net_fd) fcntl(*self.net_fd, F_SETFD, FD_CLOEXEC);
   if (self.net_fd) return meet_by_launcher(Fd(*self.net_fd), self.rank, self.ranks);
   const bool by_pmix = self.launcher == Launcher::open_mpi || self.launcher == Launcher::slurm ||
                        self.launcher == Launcher::pmix;

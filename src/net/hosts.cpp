@@ -28,7 +28,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// For two on one host to hand something over. Who takes longer is not seen as one that can.
+// For one that has connected to hand something over. The others wait meanwhile.
 constexpr auto for_a_hand_over = 5s;
 
 // What the file behind a descriptor is, the same for all that have it. Sent as it is: who reads it
@@ -93,9 +93,14 @@ class Counter {
   std::thread thread_;
 };
 
-bool exchanges_with(const std::string& name, int descriptor) {
-  const auto until = Clock::now() + for_a_hand_over;
-  Fd socket = connect_to(place_on_host(name), until);
+bool exchanges_with(const std::string& name, int descriptor, Clock::time_point until) {
+  const Place place = place_on_host(name);
+  Fd socket = connect_to(place, until);
+  // It is there, and many are before us.
+  while (!socket.is_open() && errno == EAGAIN && Clock::now() < until) {
+    std::this_thread::sleep_for(1ms);
+    socket = connect_to(place, until);
+  }
   return socket.is_open() && launcher::is_own_user(socket.get()) &&
          hand_over(socket.get(), descriptor) && take_over(socket.get(), until);
 }
@@ -135,8 +140,10 @@ Result<std::vector<std::uint32_t>> hosts_of(Bootstrap& ranks, std::chrono::nanos
   }
   const auto names = ranks.all_gather(name, within);
   if (!names) return names.error();
+  // Who takes longer than that is not seen as one that can.
+  const auto until = Clock::now() + within / 2;
   std::uint32_t lowest = 0;
-  while (lowest < self && !exchanges_with((*names)[lowest], file.get())) ++lowest;
+  while (lowest < self && !exchanges_with((*names)[lowest], file.get(), until)) ++lowest;
 
   // The lowest of a host has found none below itself. That all have is known after this exchange,
   // and until then each serves.

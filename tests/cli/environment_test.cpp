@@ -335,11 +335,45 @@ TEST(Environment, ThereAreNoMoreRanksThanAJobCanHave) {
   EXPECT_EQ(expect_rank(most).ranks, 1024U);
 }
 
+TEST(Environment, AJobMaySpanHostsWhereItsRanksFindEachOtherByANetwork) {
+  const auto anywhere = [](const Variables& variables) {
+    const auto self = detect(
+        [&](const char* name) -> const char* {
+          const auto found = variables.find(name);
+          return found == variables.end() ? nullptr : found->second.c_str();
+        },
+        Reach::any_host);
+    EXPECT_TRUE(self) << self.error().what;
+    return self && *self ? **self : LaunchedBy{};
+  };
+  const LaunchedBy by_torchrun =
+      anywhere(with(torchrun, {{"LOCAL_WORLD_SIZE", "4"}, {"GROUP_RANK", "1"}, {"RANK", "5"}}));
+  EXPECT_FALSE(by_torchrun.one_host);
+  EXPECT_EQ(by_torchrun.host_index, 1U);
+  EXPECT_EQ(by_torchrun.rank, 5U);
+  EXPECT_FALSE(anywhere(with(srun, {{"SLURM_NNODES", "2"}})).one_host);
+  EXPECT_EQ(anywhere(with(torchrun, {{"LOCAL_WORLD_SIZE", "8"}, {"WORLD_SIZE", "5000"}})).ranks,
+            5000U);
+  EXPECT_TRUE(anywhere(torchrun).one_host);
+  EXPECT_TRUE(anywhere(muster_run).one_host);
+  EXPECT_EQ(anywhere(muster_run).job_fd, 0);
+  const LaunchedBy by_muster = anywhere(without(
+      with(muster_run, {{"MUSTER_NET_FD", "0"}, {"MUSTER_LOCAL_RANKS", "2"}}), "MUSTER_JOB_FD"));
+  EXPECT_FALSE(by_muster.one_host);
+  EXPECT_EQ(by_muster.net_fd, 0);
+  EXPECT_FALSE(anywhere({{"PMIX_RANK", "3"}, {"PMIX_NAMESPACE", "x"}}).one_host);
+}
+
 TEST(Environment, SeveralHostsAreRefused) {
   EXPECT_EQ(
       expect_error(with(mpirun, {{"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}}), ErrorCode::unavailable),
       "mpirun (Open MPI) started this job on several hosts (OMPI_COMM_WORLD_LOCAL_SIZE is 1, "
       "but OMPI_COMM_WORLD_SIZE is 2); muster::run wants its ranks on one");
+  const Variables on_hosts =
+      with(muster_run, {{"MUSTER_NET_FD", "0"}, {"MUSTER_LOCAL_RANKS", "2"}});
+  EXPECT_EQ(expect_error(on_hosts, ErrorCode::unavailable),
+            "muster run started this job on several hosts (MUSTER_LOCAL_RANKS is 2, but "
+            "MUSTER_RANKS is 4); muster::run wants its ranks on one");
   EXPECT_EQ(expect_error(with(torchrun, {{"LOCAL_WORLD_SIZE", "4"}}), ErrorCode::unavailable),
             "torchrun started this job on several hosts (LOCAL_WORLD_SIZE is 4, but WORLD_SIZE is "
             "8); muster::run wants its ranks on one");

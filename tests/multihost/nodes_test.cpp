@@ -138,6 +138,17 @@ TEST(Nodes, ALauncherThatIsKilledEndsTheJobOnAllHosts) {
   }
 }
 
+TEST(Nodes, ATimeLimitOfOneHostEndsTheJobOnAll) {
+  NEEDS_WORLD(Wire::bridge);
+  const World world(2, Wire::bridge);
+  Commands nodes;
+  nodes.push_back(start_node(world, 0, 2, {"sleep", "300"}, {.run = {"--grace", "0.2"}}));
+  nodes.push_back(start_node(world, 1, 2, {"sleep", "300"}, {.run = {"--timeout", "0.5"}}));
+  for (const auto& node : nodes) EXPECT_EQ(node->wait(), 124) << node->err();
+  EXPECT_EQ(count(nodes[0]->err(), "muster: time limit of 0.5 s reached (on h1)"), 1)
+      << nodes[0]->err();
+}
+
 TEST(Nodes, ANodeThatNeverComesIsNamed) {
   NEEDS_WORLD(Wire::bridge);
   const World world(3, Wire::bridge);
@@ -199,6 +210,47 @@ TEST(Nodes, TakeTheTokenFromAFileThatNobodyElseMayRead) {
     }
   }
   unlink(path.c_str());
+}
+
+void expect_refused(const Words& words, const std::string& what,
+                    const std::string& token = job_token) {
+  CommandOptions options;
+  options.environment = {{"MUSTER_TOKEN", token}};
+  Command command(Words{MUSTER_PROGRAM, "run"} + words + Words{"true"}, options);
+  EXPECT_EQ(command.wait(), 2);
+  EXPECT_EQ(lines_of(command.err()).at(0), "muster run: " + what);
+}
+
+TEST(Nodes, ACommandLineThatCannotBeMeantIsRefused) {
+  const std::string together =
+      "--rendezvous, --node and --nodes come together: where the hosts of the job meet, which one "
+      "this is, counted from 0, and of how many";
+  expect_refused({"--node", "0", "--nodes", "2"}, together);
+  expect_refused({"--rendezvous", "h:1"}, together);
+  expect_refused({"--rendezvous", "h:1", "--node", "1", "--nodes", "1"}, together);
+  expect_refused({"--rendezvous", "h:1", "--nodes", "2"},
+                 "--rendezvous needs --node and --nodes: which host this is, and of how many");
+  expect_refused({"--rendezvous", "h:1", "--node", "2", "--nodes", "2"},
+                 "--node is '2'; it must be a whole number from 0 to 1");
+  expect_refused({"--rendezvous", "h:1", "--node", "0", "--nodes", "0"},
+                 "--nodes is '0'; it must be a whole number from 1 to 65536");
+  for (const char* place : {"h", "h:", ":1", "h:0", "h:65536", "h:1x", "::1:29500"})
+    expect_refused(
+        {"--rendezvous", place, "--node", "0", "--nodes", "2"},
+        std::string("\"") + place +
+            "\" is no HOST:PORT, such as node0:29500 or [2001:db8::1]:29500, with a port "
+            "from 1 to 65535");
+  expect_refused({"--rendezvous", "h:1", "--node", "0", "--nodes", "2"},
+                 "the job's token has 5 bytes; it must have at least 16, and be a secret: such as "
+                 "what `openssl rand -hex 32` prints",
+                 "short");
+}
+
+TEST(Nodes, OneHostAloneIsAnOrdinaryJob) {
+  Command command({MUSTER_PROGRAM, "run", "--rendezvous", "h:1", "--node", "0", "--nodes", "1",
+                   "sh", "-c", "echo $MUSTER_RANK of $MUSTER_RANKS, job=${MUSTER_JOB_FD:+yes}"});
+  EXPECT_EQ(command.wait(), 0) << command.err();
+  EXPECT_EQ(count(command.out(), "1 of 2, job=yes\n"), 1) << command.out();
 }
 
 // 64 ranks on 4 hosts, from the first process to the end of the last.
