@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "conformance/ucx_job.hpp"
 #include "fabric/ucx/team_core.hpp"
 #include "support/socket_bootstrap.hpp"
 
@@ -21,19 +22,7 @@ int run_rank(testing::SocketPairs& pairs, std::uint32_t rank, int report,
   {
     testing::SocketBootstrap bootstrap(pairs, rank);
     Result<ucx::Team> team = ucx::join(bootstrap, settings);
-    if (!team) {
-      outcome = team.error();
-    } else {
-      try {
-        outcome = body(*team);
-      } catch (const Failure& failure) {
-        outcome = failure.error();
-      }
-      // The others must not wait for a rank that has given up.
-      if (!outcome) team->abort(to_string(outcome.error()));
-      const Result<void> left = team->close();
-      if (outcome && !left) outcome = left;
-    }
+    outcome = team ? run_and_close(*team, body) : Result<void>(team.error());
   }
   if (outcome) return 0;
   const std::string line =
@@ -55,6 +44,11 @@ class UcxCase : public ::testing::Test {
       : case_(one), transport_(std::move(transport)) {}
 
   void TestBody() override {
+    if (in_ucx_job()) {
+      const Result<void> outcome = run_in_ucx_job(case_.body);
+      ASSERT_TRUE(outcome) << case_.name << ": " << to_string(outcome.error());
+      return;
+    }
     for (const std::uint32_t members : numbers_on_ucx(case_.sizes)) {
       const UcxRun run = run_on_ucx(members, transport_, case_.body);
       ASSERT_TRUE(run.well) << case_.name << " on " << members << " ranks over " << transport_
@@ -103,7 +97,9 @@ UcxRun run_on_ucx(std::uint32_t members, const std::string& transport,
 }
 
 bool add_ucx_cases(const std::string& topic, const UcxCases& cases) {
-  for (const char* const transport : {"posix", "sysv", "tcp"})
+  std::vector<const char*> transports{"posix", "sysv", "tcp"};
+  if (in_ucx_job()) transports = {"hosts"};  // as the environment says
+  for (const char* const transport : transports)
     for (const Case<ucx::Team>& one : cases)
       ::testing::RegisterTest(
           (topic + "_" + transport).c_str(), one.name, nullptr, nullptr, __FILE__, __LINE__,
