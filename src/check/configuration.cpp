@@ -72,6 +72,11 @@ bool deposits(const std::string& operation) {
 std::vector<Change> strengthenings(const Site& site, const Options& options) {
   std::vector<Change> changes;
   if (site.narrow) changes.push_back(Change::widen);
+  if (site.operation.starts_with("atomic ")) {  // of an object, or a fence
+    if (site.operation != "atomic load") changes.push_back(Change::release);
+    if (site.operation != "atomic store") changes.push_back(Change::acquire);
+    return changes;
+  }
   const bool moves = site.operation == "put" || site.operation == "get";
   if (deposits(site.operation)) changes.push_back(Change::release);
   if (reads(site.operation)) changes.push_back(Change::acquire);

@@ -263,7 +263,9 @@ void Execution::apply(const Decision& decision) {
 // The poll that is asked about sees again what it saw the last time.
 void Execution::answer_again(Thread& thread) {
   polls_.answer_again();
-  if (tracing()) note(thread, thread.read.where, "polls again, and sees nothing new");
+  // Where only atomic objects are left it does so until it is clear that it has no end.
+  if (tracing() && thread.read.kind != ReadKind::atomic)
+    note(thread, thread.read.where, "polls again, and sees nothing new");
   fibers_.ready(thread);
 }
 
