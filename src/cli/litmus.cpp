@@ -52,6 +52,8 @@ Explored explore_whole(const litmus::Program& program, const litmus::Bounds& bou
 std::string why_not(const Explored& explored) {
   if (!explored.result.race.empty()) return "two writes race: " + explored.result.race;
   if (explored.circle) return "a circle of program order and reads-from is allowed";
+  if (explored.result.late)
+    return fmt::format("more than {} s of processor time", litmus::Bounds{}.seconds);
   return explored.result.cut ? fmt::format("more than {} states", litmus::most_states) : "";
 }
 
@@ -68,6 +70,8 @@ std::string remark(const litmus::Verdict& verdict, const std::optional<bool>& ex
   std::string said;
   if (verdict.bounded() && verdict.reached.events_cut)
     said += fmt::format("; more than {} events", litmus::Bounds{}.events);
+  else if (verdict.bounded() && verdict.reached.seconds_cut)
+    said += fmt::format("; more than {} s of processor time", litmus::Bounds{}.seconds);
   else if (verdict.bounded() && verdict.reached.orders_cut)
     said += fmt::format("; more than {} orders of writes and fences", litmus::Bounds{}.orders);
   else if (verdict.bounded())

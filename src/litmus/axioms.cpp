@@ -13,11 +13,12 @@ using Kind = Event::Kind;
 class Axioms {
  public:
   Axioms(const Program& program, const Candidate& candidate, std::uint64_t& left,
-         const std::function<bool(const Relation&)>& visit)
+         Deadline* deadline, const std::function<bool(const Relation&)>& visit)
       : program_(program),
         candidate_(candidate),
         events_(candidate.events),
         left_(left),
+        deadline_(deadline),
         visit_(visit),
         po_(events_.size()),
         po_loc_(po_),
@@ -106,7 +107,7 @@ class Axioms {
   // Every way of ordering the pairs of morally strong fence.sc.
   bool order_fences(const Relation& order,
                     const std::vector<std::pair<std::size_t, std::size_t>>& pairs, std::size_t at) {
-    if (left_ == 0) return false;
+    if (is_over()) return false;
     if (!order.acyclic()) return take_one();
     if (at == pairs.size()) return judge(order);
     const auto [a, b] = pairs[at];
@@ -146,7 +147,7 @@ class Axioms {
 
   // Every way of ordering the morally strong writes that are not ordered yet.
   bool order_writes(const Relation& coherence, const Relation& cause) {
-    if (left_ == 0) return false;
+    if (is_over()) return false;
     if (!coherence.irreflexive()) return take_one();
     for (std::size_t a = 0; a < events_.size(); ++a) {
       for (std::size_t b = a + 1; b < events_.size(); ++b) {
@@ -162,6 +163,10 @@ class Axioms {
     }
     --left_;
     return !satisfied(coherence, cause) || visit_(coherence);
+  }
+
+  [[nodiscard]] bool is_over() const {
+    return left_ == 0 || (deadline_ != nullptr && deadline_->is_over());
   }
 
   bool take_one() {
@@ -188,6 +193,7 @@ class Axioms {
   const Candidate& candidate_;
   const std::vector<Event>& events_;
   std::uint64_t& left_;
+  Deadline* deadline_;  // or none
   const std::function<bool(const Relation&)>& visit_;
   Relation po_;            // program order
   Relation po_loc_;        // of accesses to one location
@@ -200,8 +206,9 @@ class Axioms {
 }  // namespace
 
 bool for_each_coherence(const Program& program, const Candidate& candidate, std::uint64_t& left,
-                        const std::function<bool(const Relation& coherence)>& visit) {
-  return Axioms(program, candidate, left, visit).run();
+                        const std::function<bool(const Relation& coherence)>& visit,
+                        Deadline* deadline) {
+  return Axioms(program, candidate, left, deadline, visit).run();
 }
 
 }  // namespace muster::litmus

@@ -16,8 +16,9 @@ namespace muster::litmus {
 // more orders of its fence.sc given. The order is partial, transitive, and relates no more than it
 // must: writes of which one causes the other, and morally strong ones. `visit` returns whether to
 // go on; so does this. Each order that is tried, right or wrong, takes one of `left`: without any
-// it does not go on.
+// it does not go on; nor where the deadline is over.
 bool for_each_coherence(const Program& program, const Candidate& candidate, std::uint64_t& left,
-                        const std::function<bool(const Relation& coherence)>& visit);
+                        const std::function<bool(const Relation& coherence)>& visit,
+                        Deadline* deadline = nullptr);
 
 }  // namespace muster::litmus

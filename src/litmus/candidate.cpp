@@ -103,7 +103,7 @@ class Enumerator {
  public:
   Enumerator(const Program& program, const Bounds& bounds,
              const std::function<bool(const Candidate&)>& visit)
-      : program_(program), bounds_(bounds), visit_(visit) {}
+      : program_(program), bounds_(bounds), visit_(visit), deadline_(bounds) {}
 
   Reached run() {
     Candidate first;
@@ -327,6 +327,10 @@ class Enumerator {
   }
 
   void choose(Candidate candidate) {
+    if (deadline_.is_over()) {
+      reached_.seconds_cut = stopped_ = true;
+      return;
+    }
     const bool all_ended = ended(candidate);
     const std::size_t read = next_read(candidate, all_ended);
     if (read == nothing) return all_ended ? leaf(candidate) : dead_end();
@@ -375,6 +379,7 @@ class Enumerator {
   const Program& program_;
   const Bounds& bounds_;
   const std::function<bool(const Candidate&)>& visit_;
+  Deadline deadline_;
   Reached reached_;
   bool cut_ = false;
   bool stopped_ = false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <optional>
 #include <string>
@@ -81,6 +82,27 @@ struct Bounds {
   std::uint64_t candidates = 4'000'000;  // and dead ends: what came to no candidate counts too
   std::size_t events = 128;              // of one candidate, initial writes among them
   std::uint64_t orders = 2'000'000;      // of writes and fences that are tried, in all candidates
+  double seconds = 20;  // of processor time, so that a busy machine changes nothing
+};
+
+// Bounds::seconds, from now on.
+class Deadline {
+ public:
+  explicit Deadline(const Bounds& bounds) : end_(now() + bounds.seconds) {}
+  // Asked often: it looks at the clock now and then.
+  [[nodiscard]] bool is_over() {
+    if (!over_ && ++asked_ % 32 == 0) over_ = now() > end_;
+    return over_;
+  }
+  // As it was seen last.
+  [[nodiscard]] bool was_over() const { return over_; }
+
+ private:
+  static double now() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+  double end_;
+  std::uint32_t asked_ = 0;
+  bool over_ = false;
 };
 
 struct Reached {
@@ -90,6 +112,7 @@ struct Reached {
   bool candidates_cut = false;  // there are more of both than that
   bool orders_cut = false;      // and of orders
   bool events_cut = false;      // one was too long
+  bool seconds_cut = false;     // it took too long
 };
 
 // Calls `visit` for every candidate in which each read has a write of its location to read from and

@@ -42,21 +42,25 @@ class Judge {
 
   Verdict run() {
     bool orders_cut = false;
+    Deadline deadline(bounds_);
     verdict_.reached = for_each_candidate(program_, bounds_, [&](const Candidate& candidate) {
       // The axioms are what takes time: they are asked where the answer may depend on them.
       if (verdict_.executable && !find(candidate, nullptr)) return true;
-      const bool goes_on =
-          for_each_coherence(program_, candidate, orders_left_, [&](const auto& one) {
+      const bool goes_on = for_each_coherence(
+          program_, candidate, orders_left_,
+          [&](const auto& one) {
             verdict_.executable = true;
             const std::optional<Finals> found = find(candidate, &one);
             if (!found) return true;
             verdict_.execution = show(program_, candidate, *found);
             return false;
-          });
+          },
+          &deadline);
       orders_cut = orders_left_ == 0;
-      return goes_on && !orders_cut;
+      return goes_on && !orders_cut && !deadline.was_over();
     });
     verdict_.reached.orders_cut = orders_cut;
+    verdict_.reached.seconds_cut = verdict_.reached.seconds_cut || deadline.was_over();
     const bool found = !verdict_.execution.empty();
     verdict_.holds = program_.quantifier == Quantifier::exists ? found : !found;
     return verdict_;
@@ -126,16 +130,19 @@ bool has_circle(const Candidate& candidate) {
 bool has_circle(const Program& program, const Bounds& bounds) {
   bool found = false;
   std::uint64_t orders_left = bounds.orders;
-  (void)for_each_candidate(program, bounds, [&](const Candidate& candidate) {
+  Deadline deadline(bounds);
+  const Reached reached = for_each_candidate(program, bounds, [&](const Candidate& candidate) {
     if (candidate.events.size() > Relation::most || !has_circle(candidate)) return true;
-    const bool goes_on =
-        for_each_coherence(program, candidate, orders_left, [&](const Relation& /*any*/) {
+    const bool goes_on = for_each_coherence(
+        program, candidate, orders_left,
+        [&](const Relation& /*any*/) {
           found = true;
           return false;
-        });
-    return goes_on && orders_left > 0;
+        },
+        &deadline);
+    return goes_on && orders_left > 0 && !deadline.was_over();
   });
-  return found || orders_left == 0;
+  return found || orders_left == 0 || reached.seconds_cut || deadline.was_over();
 }
 
 Verdict enumerate(const Program& program, const Bounds& bounds) {

@@ -23,8 +23,8 @@ struct Verdict {
 
   // Whether executions that were not looked at could change it.
   [[nodiscard]] bool bounded() const {
-    return execution.empty() &&
-           (reached.candidates_cut || reached.events_cut || reached.orders_cut);
+    return execution.empty() && (reached.candidates_cut || reached.events_cut ||
+                                 reached.orders_cut || reached.seconds_cut);
   }
   // As bounded(), for loops that go on longer than Bounds::turns.
   [[nodiscard]] bool loops_cut() const { return execution.empty() && reached.turns_cut; }

@@ -60,7 +60,8 @@ struct Hash {
 
 class Explorer {
  public:
-  Explorer(const Program& program, const Bounds& bounds) : program_(program), bounds_(bounds) {
+  Explorer(const Program& program, const Bounds& bounds)
+      : program_(program), bounds_(bounds), deadline_(bounds) {
     for (const Thread& thread : program_.threads) seats_.push_back({thread.cta, thread.gpu});
   }
 
@@ -86,6 +87,7 @@ class Explorer {
       if (!run_registers(state, thread)) return;  // a loop is cut
     if (!seen_.insert(identity(state)).second) return;
     if (++result_.states > most_states) result_.cut = true;
+    result_.late = deadline_.is_over();
     bool ended = true;
     for (std::size_t thread = 0; thread < state.runners.size() && !stopped(); ++thread) {
       if (state.runners[thread].at == program_.threads[thread].code.size()) continue;
@@ -315,6 +317,7 @@ class Explorer {
 
   const Program& program_;
   const Bounds& bounds_;
+  Deadline deadline_;
   std::vector<Seat> seats_;
   Exploration result_;
   bool found_ = false;

@@ -20,9 +20,10 @@ struct Exploration {
   bool executable = false;  // as Verdict::executable
   std::string race;         // two writes that race, where some do: then nothing else is known
   bool cut = false;         // more than `most_states`
+  bool late = false;        // more than Bounds::seconds
   std::uint64_t states = 0;
 
-  [[nodiscard]] bool decided() const { return race.empty() && !cut; }
+  [[nodiscard]] bool decided() const { return race.empty() && !cut && !late; }
 };
 
 inline constexpr std::uint64_t most_states = 1'000'000;
