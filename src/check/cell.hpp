@@ -92,6 +92,9 @@ struct LaneThreads {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
   [[nodiscard]] bool has(std::uint32_t thread) const { return thread - first < count; }
+  [[nodiscard]] bool meets(LaneThreads other) const {
+    return first < other.first + other.count && other.first < first + count;
+  }
   friend bool operator==(LaneThreads, LaneThreads) = default;
 };
 

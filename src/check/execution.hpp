@@ -146,6 +146,7 @@ class Execution : private ExecutionState {
   void expect(Thread& self, bool holds, std::string_view what, Where where);
   // What `self` does with these threads it does as that part of its lane. False, with a finding,
   // where they are not threads of its lane with itself among them.
+  // Nor where one of them is of another part that is in use.
   bool check_part(Thread& self, std::uint32_t first, std::uint32_t count, Where where);
   bool check_rank(Thread& self, Rank rank, Where where);
   bool contract(Thread& self, bool holds, std::string_view what, Where where);
@@ -281,6 +282,8 @@ class Execution : private ExecutionState {
   void take_fence(Thread& self);
   // A poll for which nothing has come that it could see.
   [[nodiscard]] bool sees_nothing_new(const Thread& thread) const;
+  // ---- scopes.cpp
+  bool check_apart(Thread& self, LaneThreads made, Where where);
 
   // ---- take_backs.cpp
   void check_take_back(Thread& self, Cell& cell, const Deposit& deposit);

@@ -76,6 +76,7 @@ void Execution::begin_kernel(std::uint32_t rank) {
     thread.status = aborted_ ? WaitStatus::aborted : WaitStatus::ok;
     thread.call = {};
     thread.called = {};
+    thread.part = {};
     groups_.merge(thread.id, thread.id - thread.index);
     fibers_.start(thread, [this, &all](Thread& self) {
       model::Fabric fabric(self);

@@ -92,6 +92,8 @@ void Execution::meet_lane(Thread& self) {
     if (&thread != &self) fibers_.ready(thread);
   }
   for (Thread& thread : lane) thread.tick();
+  if (self.together == threads_.of_lane(self))
+    for (Thread& thread : lane) thread.part = {};  // all are out of their parts
   self.state = ThreadState::runnable;
 }
 

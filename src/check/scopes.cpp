@@ -43,15 +43,37 @@ bool Execution::agree(Scope mine, const Thread& self, Scope theirs, const Thread
 
 bool Execution::check_part(Thread& self, std::uint32_t first, std::uint32_t count, Where where) {
   has_parts_ = true;
-  return contract(self,
-                  count >= 1 && first <= options_.threads && count <= options_.threads - first,
-                  fmt::format("a part of {} threads from {} on, of a lane of {}", count, first,
-                              options_.threads),
-                  where) &&
-         contract(self, self.index - first < count,
-                  fmt::format("thread {} makes a part of threads {} to {}, which it is none of",
-                              self.index, first, first + count - 1),
-                  where);
+  const bool exists =
+      contract(self, count >= 1 && first <= options_.threads && count <= options_.threads - first,
+               fmt::format("a part of {} threads from {} on, of a lane of {}", count, first,
+                           options_.threads),
+               where) &&
+      contract(self, self.index - first < count,
+               fmt::format("thread {} makes a part of threads {} to {}, which it is none of",
+                           self.index, first, first + count - 1),
+               where);
+  return exists && check_apart(self, {self.id - self.index + first, count}, where);
+}
+
+// Parts are in use until the lane meets: which threads are out of theirs before is a matter of the
+// schedule.
+bool Execution::check_apart(Thread& self, LaneThreads made, Where where) {
+  const std::uint32_t lane = self.id - self.index;
+  const auto words = [lane](LaneThreads part) {
+    return fmt::format("threads {} to {}", part.first - lane, part.first - lane + part.count - 1);
+  };
+  for (const Thread& other : threads_.at(threads_.of_lane(self))) {
+    if (other.part.count == 0 || other.part == made || !other.part.meets(made)) continue;
+    if (mutant("parts-overlap-unseen")) continue;
+    return contract(
+        self, false,
+        fmt::format("a part of {} is made while one of {} is in use, which thread {} has "
+                    "made: the lane meets before a thread is of another part",
+                    words(made), words(other.part), other.index),
+        where);
+  }
+  self.part = made;
+  return true;
 }
 
 void Execution::check_scope(Thread& self, const Cell& cell, const Deposit& made) {

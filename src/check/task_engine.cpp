@@ -283,6 +283,7 @@ void Execution::start_task(Thread& thread, const TaskSeat& seat, const Knowledge
   thread.deferred = false;
   thread.status = aborted_ ? WaitStatus::aborted : WaitStatus::ok;
   thread.call = {};
+  thread.part = {};
   thread.called = {};
   groups_.merge_all();
   fibers_.start(thread, std::move(body));

@@ -131,6 +131,7 @@ struct Thread {
 
   // What it does now it does together with these: the threads of its lane, or of a part of it.
   LaneThreads together;
+  LaneThreads part;             // that it has made since its lane last met; of none: no threads
   Scope scope = Scope::system;  // of the operation on a signal that it is in
 
   // What is running on it.
@@ -184,6 +185,7 @@ struct Thread {
   // Before an execution: it has done nothing and knows nothing.
   void reset() {
     state = ThreadState::absent;
+    part = {};
     for (Clock* clock : {&hb, &cause, &ended, &looked, &issued, &fence, &pending}) clock->clear();
     loading = false;
     for (Clock* clock :

@@ -150,8 +150,8 @@ TEST(Parts, ThatDoNotExistAreNamed) {
       << told(others);
 }
 
-// Two parts with a thread in common, each of which waits for it.
-TEST(Parts, ThatOverlapDiverge) {
+// Two parts with a thread in common, whoever makes them; one part made twice is one.
+TEST(Parts, ThatOverlapAreNamed) {
   const Report report = explore(with_threads(3), [](model::Team& team) {
     (void)team.lane([&](auto& fabric) {
       if (fabric.thread() == 0) {
@@ -164,7 +164,23 @@ TEST(Parts, ThatOverlapDiverge) {
       }
     });
   });
-  EXPECT_FINDS(report, divergence);
+  EXPECT_FINDS(report, contract);
+  EXPECT_TRUE(
+      says(report, "a part of threads 1 to 2 is made while one of threads 0 to 1 is in use"))
+      << told(report);
+
+  const Report same = explore(with_threads(3), [](model::Team& team) {
+    const auto window = *team.window<int>({1});
+    (void)team.lane([&](auto& fabric) {
+      for (int again = 0; again < 2 && fabric.thread() < 2; ++again)
+        fabric.template part<Threads<2>>(0).converge();
+      fabric.converge();
+      if (fabric.thread() > 0) fabric.template part<Threads<2>>(1).converge();
+      fabric.converge();
+      if (fabric.thread() == 0) fabric.local(window)[0] = 1;
+    });
+  });
+  EXPECT_VERDICT(same, certified);
 }
 
 // ---- scopes

@@ -40,8 +40,8 @@ concept HandoffFabric = Fabric<F> && requires(F& fabric, Signal signal, Rank pee
 // the contract says of a lane, it says of the part: its threads alone meet at its converge, are
 // there for its tiles and transfers, and share its status; a release notify of it carries, besides
 // what its threads have acquired or met, its own transfers alone. The parts of a lane that are in
-// use at a time have no thread in common, and each has its own barrier objects. A part has no
-// parts.
+// use at a time have no thread in common, and each has its own barrier objects: a part is in use
+// from when it is made until the lane converges. A part has no parts.
 //
 // Parts tell each other what they have done by signals of their own rank: notify and wait with
 // Scope::block, which need reach nobody else. As any notify to the own rank it carries no transfer
