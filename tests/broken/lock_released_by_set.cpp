@@ -3,34 +3,32 @@
 // nobody is called any more.
 //
 // The checker must say: clobber.
-#include "broken.hpp"
+#include "ticket_lock.hpp"
 
 namespace muster::broken::lock_released_by_set {
 namespace {
 
 template <bool fixed>
 void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
-  const auto mine = *team.window<int>({1}, "mine");
-  const Signals next = *team.signals(1);
-  const Signals called = *team.signals(1);
-  (void)team.lane([&](auto& fabric) -> WaitStatus {
-    const Rank home{0};
-    for (std::uint32_t call = 0; call < calls; ++call) {
-      const Fetched ticket = fabric.fetch_add(next[0], home, 1, Order::relaxed);
-      Fetched now{};
-      do {
-        now = fabric.fetch_add(called[0], home, 0, Order::acquire);
-        if (now.status != WaitStatus::ok) return now.status;
-      } while (now.value != ticket.value);
-      send(fabric, mine, home, 0, fetch(fabric, mine, home, 0) + 1);
-      fabric.converge();
-      if (fixed)
-        fabric.notify(called[0], home, 1, NotifyOp::add);
-      else
-        fabric.notify(called[0], home, ticket.value + 1, NotifyOp::set);
-    }
-    return WaitStatus::ok;
-  });
+  count_under_lock(
+      team, calls,
+      [](auto& fabric, Signal next) {
+        return fabric.fetch_add(next, lock_home, 1, Order::relaxed);
+      },
+      [](auto& fabric, Signal called, std::uint32_t ticket) {
+        Fetched now{};
+        do {
+          now = fabric.fetch_add(called, lock_home, 0, Order::acquire);
+          if (now.status != WaitStatus::ok) return now.status;
+        } while (now.value != ticket);
+        return WaitStatus::ok;
+      },
+      [](auto& fabric, Signal called, std::uint32_t ticket) {
+        if (fixed)
+          fabric.notify(called, lock_home, 1, NotifyOp::add);
+        else
+          fabric.notify(called, lock_home, ticket + 1, NotifyOp::set);
+      });
 }
 
 }  // namespace
