@@ -9,7 +9,8 @@ namespace muster {
 namespace {
 
 std::string name_of_operator(std::uint32_t code) {
-  if (code == CallSignature::own_operator) return "of the caller's own";
+  if (code >= CallSignature::first_own_operator)
+    return fmt::format("of the caller's own (type {:08x})", code);
   switch (static_cast<ReduceOp>(code)) {
     case ReduceOp::sum: return "sum";
     case ReduceOp::prod: return "prod";

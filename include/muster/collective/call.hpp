@@ -185,8 +185,24 @@ MUSTER_FN constexpr void each_piece(std::int64_t count, std::int64_t chunk, Step
   return Box{0, at, 1, count};
 }
 
-// What a verifying run and the checker compare of an operator.
+// The type's name as the compiler writes it, by FNV-1a: the same in all ranks of one program. Two
+// types that it writes alike, as it may two lambdas of one function, are not told apart.
+template <class Type>
+[[nodiscard]] MUSTER_FN constexpr std::uint32_t digest_of_type() {
+  std::uint32_t digest = 2166136261U;
+  for (const char* at = __PRETTY_FUNCTION__; *at != '\0'; ++at)
+    digest = (digest ^ static_cast<unsigned char>(*at)) * 16777619U;
+  return digest;
+}
+
+// What a verifying run and the checker compare of an operator: which one it is, of the caller's own
+// the type. What an object of that type holds is not compared.
 inline constexpr std::uint32_t no_operator = CallSignature::none;
+template <class Op>
+inline constexpr std::uint32_t own_operator_code = CallSignature::first_own_operator +
+                                                   digest_of_type<Op>() %
+                                                       (CallSignature::none -
+                                                        CallSignature::first_own_operator);
 template <class Op>
 [[nodiscard]] MUSTER_FN constexpr std::uint32_t operator_code([[maybe_unused]] Op op) {
   if constexpr (std::is_same_v<Op, ReduceOp>)
@@ -200,7 +216,7 @@ template <class Op>
   else if constexpr (std::is_same_v<Op, Min>)
     return static_cast<std::uint32_t>(ReduceOp::min);
   else
-    return CallSignature::own_operator;
+    return own_operator_code<Op>;
 }
 
 // Tells of a call that is about to be made, by all ranks alike; or that this rank has refused.

@@ -84,14 +84,14 @@ struct CallSignature {
   // not compared.
   std::uint32_t number = 0;
   std::uint32_t root = none;  // the rank that the others give to, or get from
-  std::uint32_t op = none;    // a ReduceOp, or own_operator
+  std::uint32_t op = none;    // a ReduceOp, or above first_own_operator by its type
   // The rank has refused the call for what it was given, and takes no part in it: where all refuse
   // it alike they agree.
   bool invalid = false;
 
   static constexpr std::uint32_t none = ~0U;
-  static constexpr std::uint32_t own_operator =
-      255;  // the caller's: two of them are not told apart
+  // From here on, but for none, a code is that of a type of the caller's own: a digest of its name.
+  static constexpr std::uint32_t first_own_operator = 256;
 };
 
 // Tells the fabric of a call that is about to be made. One that can compare (the model, the host's
