@@ -2,14 +2,14 @@
 // that others wrote.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <iostream>
 #include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "litmus/explore.hpp"
+#include "litmus/shared_tests.hpp"
 #include "litmus/suite.hpp"
 #include "litmus/text.hpp"
 
@@ -174,16 +174,10 @@ TEST(LitmusExplorer, AgreesOnRandomTests) {
 // ---- tests that others wrote
 
 TEST(LitmusExplorer, AgreesWithEveryKnownVerdictThatItReaches) {
-  const char* named = std::getenv("MUSTER_LITMUS_TESTS");
-  const std::filesystem::path directory = named != nullptr ? named : MUSTER_LITMUS_TESTS;
-  if (!std::filesystem::is_directory(directory)) {
-    std::cout << "SKIPPED: there is no directory " << directory << " (MUSTER_LITMUS_TESTS)\n";
-    GTEST_SKIP() << "no litmus tests in " << directory;
-  }
-  const auto files = collect({directory.string()});
-  ASSERT_TRUE(files) << files.error().what;
+  const std::vector<std::filesystem::path> files = shared_tests();
+  if (files.empty()) GTEST_SKIP() << "there are no such tests here";
   std::size_t decided = 0;
-  for (const std::filesystem::path& file : *files) {
+  for (const std::filesystem::path& file : files) {
     const Program program = *load(file);
     const std::optional<bool> known = *expectation(file);
     const Exploration explored = explore(program);

@@ -1,28 +1,21 @@
 // Verdicts on tests that others wrote, where they lie on this machine.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <iostream>
-#include <string>
+#include <vector>
 
 #include "litmus/enumerate.hpp"
+#include "litmus/shared_tests.hpp"
 #include "litmus/suite.hpp"
 
 namespace muster::litmus {
 namespace {
 
 TEST(LitmusShared, TheEnumeratorAgreesWithEveryKnownVerdict) {
-  const char* named = std::getenv("MUSTER_LITMUS_TESTS");
-  const std::filesystem::path directory = named != nullptr ? named : MUSTER_LITMUS_TESTS;
-  if (!std::filesystem::is_directory(directory)) {
-    std::cout << "SKIPPED: there is no directory " << directory << " (MUSTER_LITMUS_TESTS)\n";
-    GTEST_SKIP() << "no litmus tests in " << directory;
-  }
-  const auto files = collect({directory.string()});
-  ASSERT_TRUE(files) << files.error().what;
+  const std::vector<std::filesystem::path> files = shared_tests();
+  if (files.empty()) GTEST_SKIP() << "there are no such tests here";
   std::size_t expected = 0;
-  for (const std::filesystem::path& file : *files) {
+  for (const std::filesystem::path& file : files) {
     const Result<Program> program = load(file);
     ASSERT_TRUE(program) << program.error().what;
     const auto known = expectation(file);
