@@ -81,8 +81,9 @@ struct Entry {
 [[nodiscard]] const Entry* find(const std::string& name);
 bool add(const char* name, const Protocol& protocol, std::function<void(model::Team&)> body);
 
-// The main of a check program: runs all registered checks, or those named. Exit status 0 as
-// claimed, 1 refuted, 2 usage, 3 bounded.
+// The main of a check program: runs all registered checks, or those named. Exit status 0
+// certified or complete, 1 refuted, 2 usage, 3 bounded, 4 where not all of the output could be
+// written, or the checker itself has failed.
 int main(int argc, char** argv);
 
 // Model steps a second on this machine, one core, over about `seconds`.

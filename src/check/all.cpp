@@ -13,6 +13,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/printable.hpp"
 #include "check/child.hpp"
 
 namespace muster::check {
@@ -174,6 +175,10 @@ class All {
       : command_(command),
         timeout_(command.timeout.value_or(default_timeout)),
         jobs_(command.jobs.value_or(std::max(1U, std::thread::hardware_concurrency()))) {
+    if (!command.html.empty())
+      throw Usage{"--html is '" + command.html +
+                  "', and a page shows what was asked for by name: without --all, for example the "
+                  "checks that it says are refuted"};
     for (const Entry* entry : chosen(command)) {
       (void)options_for(command, *entry);  // throws where they make no sense
       checks_.push_back({.entry = entry});
@@ -283,7 +288,7 @@ class All {
     json["seconds"] = time.count();
     json["status"] = status_;
     if (json_.is_open() && !(json_ << Json{{"summary", json}}.dump() << '\n').flush()) {
-      fmt::print(stderr, "muster check: {} could not be written\n", command_.json);
+      fmt::print(stderr, "muster check: {} could not be written\n", printable(command_.json));
       return status_ == 0 ? no_answer_status : status_;
     }
     return status_;

@@ -17,12 +17,15 @@ void read_random(const std::string& text, Options& options) {
   const auto comma = text.find(',');
   const char* const end = text.data() + text.size();
   const auto first = std::from_chars(text.data(), end, options.seed);
-  bool good = comma != std::string::npos && first.ptr == text.data() + comma;
+  bool good =
+      comma != std::string::npos && first.ec == std::errc{} && first.ptr == text.data() + comma;
   if (good) {
     const auto second = std::from_chars(text.data() + comma + 1, end, options.executions);
-    good = second.ec == std::errc{} && second.ptr == end;
+    good = second.ec == std::errc{} && second.ptr == end && options.executions > 0;
   }
-  if (!good) throw Usage{"--random wants SEED,N: two numbers, not '" + text + "'"};
+  if (!good)
+    throw Usage{"--random is '" + text +
+                "'; it must be SEED,N: whole numbers below 2^64, and N of 1 or more"};
 }
 
 // As asked, or as the check itself says.
@@ -77,10 +80,10 @@ Options options_for(const Command& command, const Entry& entry) {
   options.rules = entry.protocol.rules;
   options.executions = command.executions;
   options.certificate = !command.search;
-  if (command.pct || !command.random.empty()) {
+  if (command.pct || command.random) {
     options.strategy = command.pct ? Strategy::pct : Strategy::random;
     options.executions = std::min<std::uint64_t>(options.executions, 10'000);
-    if (!command.random.empty()) read_random(command.random, options);
+    if (command.random) read_random(*command.random, options);
   }
   if (!command.all && isatty(STDERR_FILENO) != 0)
     options.progress = [](std::uint64_t executions) {

@@ -1,6 +1,7 @@
 #include "check/command.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -10,8 +11,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
+#include "base/printable.hpp"
 #include "check/all.hpp"
 #include "check/asked.hpp"
 #include "check/configuration.hpp"
@@ -44,6 +48,27 @@ std::size_t output_width() {
   return 120;
 }
 
+// What writes over the other's output. A device, or a pipe, takes both.
+bool names_one_file(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return false;
+  std::error_code unknown;
+  if (std::filesystem::equivalent(a, b, unknown))
+    return std::filesystem::is_regular_file(a, unknown);
+  return !std::filesystem::exists(a, unknown) && std::filesystem::weakly_canonical(a, unknown) ==
+                                                     std::filesystem::weakly_canonical(b, unknown);
+}
+
+// A group is named with what is in it.
+std::string no_check(const std::string& name) {
+  std::vector<std::string> members;
+  const std::string group = name.ends_with('/') ? name : name + '/';
+  for (const Entry& entry : registry())
+    if (entry.name.starts_with(group)) members.push_back(entry.name);
+  if (members.empty()) return "there is no check '" + name + "'; --list names them";
+  return fmt::format("'{}' is a group of checks: {} (--all {} runs those that are meant to pass)",
+                     name, fmt::join(members, ", "), name);
+}
+
 class Runner {
  public:
   explicit Runner(const Command& command) : command_(command) {}
@@ -51,11 +76,14 @@ class Runner {
   int all() {
     int status = 0;
     listen_for_interrupts();
+    if (names_one_file(command_.html, command_.json))
+      throw Usage{"--html and --json are both '" + command_.html + "'; name two files"};
     open(json_, command_.json);
     open(html_, command_.html);
     for (const Entry* entry : chosen()) status = worse(status, one(*entry));
     if (html_.is_open()) html_ << page_of(page_);
     const bool written = is_written(json_, command_.json) && is_written(html_, command_.html);
+    if (html_.is_open() && written) fmt::print("page: {}\n", printable(command_.html));
     return written || status != 0 ? status : no_answer_status;
   }
 
@@ -67,7 +95,7 @@ class Runner {
 
   static bool is_written(std::ofstream& file, const std::string& path) {
     if (!file.is_open() || file.flush()) return true;
-    fmt::print(stderr, "muster check: {} could not be written\n", path);
+    fmt::print(stderr, "muster check: {} could not be written\n", printable(path));
     return false;
   }
 
@@ -81,7 +109,7 @@ class Runner {
         throw Usage{"there is no check '" + name + "' in this build; those of " +
                     name.substr(0, name.find('/')) +
                     "/ are in builds with the tests (./dev build, then build/dev/bin/muster)"};
-      if (entry == nullptr) throw Usage{"there is no check '" + name + "'; --list names them"};
+      if (entry == nullptr) throw Usage{no_check(name)};
       entries.push_back(entry);
     }
     return entries;
@@ -90,9 +118,9 @@ class Runner {
   int one(const Entry& entry) {
     Options options = options_for(command_, entry);
     std::vector<Profile> profiles = profiles_for(command_, entry);
-    if (!command_.replay.empty()) {
-      if (!read_replay(command_.replay, options))
-        throw Usage{"'" + command_.replay + "' is no replay string"};
+    if (command_.replay) {
+      if (const std::string wrong = read_replay(*command_.replay, options); !wrong.empty())
+        throw Usage{"--replay is '" + *command_.replay + "', which is no replay string: " + wrong};
       profiles = {options.profile};
       options.strategy = Strategy::search;
     }
@@ -134,6 +162,8 @@ class Runner {
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
     if (options.progress && report.executions + report.dropped >= 256)
       fmt::print(stderr, "\r{:30}\r", "");
+    if (!report.no_such_replay.empty())
+      throw Usage{"--replay is '" + *command_.replay + "': " + report.no_such_replay};
     if (report.unfinished && !limit.reached()) return std::nullopt;
     if (report.verdict == Verdict::bounded) report.bound = limit.in_words(report.bound);
     fmt::print("{} ({:.3f} s)\n", verdict_line(report, options), time.count());
@@ -230,10 +260,10 @@ int answer(const Command& command) {
     }
     return command.all ? run_all(command) : Runner(command).all();
   } catch (const Usage& usage) {
-    fmt::print(stderr, "muster check: {}\n", usage.what);
+    fmt::print(stderr, "muster check: {}\n", printable(usage.what));
     return 2;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "muster check: {}\n", error.what());
+    fmt::print(stderr, "muster check: {}\n", printable(error.what()));
     return no_answer_status;
   }
 }
@@ -253,12 +283,12 @@ void add_options(CLI::App& app, Command& command) {
                  "of a check on all its profiles, in seconds of processor time (with --all 10); "
                  "above, the answer is bounded; 0: no limit")
       ->check(some_seconds());
-  app.add_option("-n,--ranks", command.ranks, "number of ranks")->check(CLI::Range(1U, 256U));
+  app.add_option("-n,--ranks", command.ranks, "number of ranks")->check(CLI::Range(1U, most_ranks));
   app.add_option("--calls", command.calls, "how often the protocol is used")
-      ->check(CLI::Range(1U, 1'000'000U));
-  app.add_option("--lanes", command.lanes, "lanes per rank")->check(CLI::Range(1U, 64U));
+      ->check(CLI::Range(1U, most_calls));
+  app.add_option("--lanes", command.lanes, "lanes per rank")->check(CLI::Range(1U, most_lanes));
   app.add_option("--threads-per-lane", command.threads, "threads per lane")
-      ->check(CLI::Range(1U, 64U));
+      ->check(CLI::Range(1U, most_threads));
   app.add_option("--profile", command.profile,
                  "sc, direct, rdma or noncoherent; default: all that it claims");
   app.add_option(
@@ -268,22 +298,24 @@ void add_options(CLI::App& app, Command& command) {
       "each rank) or nic; default: each rank on a device of its own, atomic towards all");
   app.add_option("--random", command.random, "SEED,N: N random schedules instead of a search");
   app.add_flag("--pct", command.pct, "schedules with random priorities (with --random SEED,N)");
-  app.add_option("--expire", command.expire, "let up to K waits of an execution expire");
+  app.add_option("--expire", command.expire, "let up to K waits of an execution expire")
+      ->check(CLI::Range(0U, most_expired));
   app.add_option("--executions", command.executions,
-                 "at most so many; above, the answer is bounded");
+                 "at most so many; above, the answer is bounded")
+      ->check(CLI::Range(std::uint64_t{1}, most_executions));
   app.add_option("--seconds", command.seconds,
                  "of the search on each profile (60); above, the answer is bounded; 0: no limit")
       ->check(some_seconds());
   auto* replay = app.add_option("--replay", command.replay, "run one execution again and show it");
   app.add_option("--json", command.json, "write the reports to this file, one object a line");
-  auto* html = app.add_option(
+  app.add_option(
       "--html", command.html,
       "write a page to look at to this file: the execution as a diagram, beside its source");
   app.add_flag("--search", command.search, "search even where one execution stands for all");
   auto* hints = app.add_flag(
       "--hints", command.hints,
       "look for orders, flushes, converges, notifies and waits that this check does not need");
-  all->excludes(list)->excludes(replay)->excludes(hints)->excludes(html);
+  all->excludes(list)->excludes(replay)->excludes(hints);
   app.footer(what_is_not_explored);
 }
 
@@ -303,8 +335,11 @@ int run_program(int argc, char** argv, const char* version) {
   add_options(app, command);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);  // --help, --version
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    fmt::print(stderr, "{}\nsee --help\n", printable(error.what()));
+    return 2;
   }
   return run(command);
 }

@@ -22,11 +22,11 @@ struct Command {
   std::optional<double> timeout;      // of a check, seconds; 0: no limit; none: as 0, with `all` 10
   std::optional<std::uint32_t> ranks, calls, lanes, threads;
   std::optional<std::string> profile;
-  std::string random;  // SEED,N
+  std::optional<std::string> random;  // SEED,N
   bool pct = false;
   std::optional<std::uint32_t> expire;
   std::optional<std::string> place;  // where lanes run: check/placement.hpp
-  std::string replay;
+  std::optional<std::string> replay;
   std::string json;
   std::string html;
   bool search = false;  // even where there is a certificate

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace muster::check {
 
@@ -24,10 +25,11 @@ std::string replay_string(const Options& options, const std::string& choices) {
 
 namespace {
 
-bool read_number(std::string_view text, std::uint32_t& number) {
+template <class Number>
+bool read_number(std::string_view text, Number& number, Number least, Number most) {
   const auto end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, number);
-  return read.ec == std::errc{} && read.ptr == end;
+  return read.ec == std::errc{} && read.ptr == end && number >= least && number <= most;
 }
 
 bool read_place(std::string text, Options& options) {
@@ -40,20 +42,46 @@ bool read_place(std::string text, Options& options) {
 bool read_field(std::string_view field, Options& options) {
   if (field.size() < 3 || field[1] != '=') return false;
   const std::string_view value = field.substr(2);
+  const auto profile = profile_of(std::string(value));
   switch (field[0]) {
-    case 'n': return read_number(value, options.ranks) && options.ranks > 0;
-    case 'c': return read_number(value, options.calls);
-    case 'l': return read_number(value, options.lanes) && options.lanes > 0;
-    case 't': return read_number(value, options.threads) && options.threads > 0;
-    case 'x': return read_number(value, options.expire);
+    case 'n': return read_number(value, options.ranks, 1U, most_ranks);
+    case 'c': return read_number(value, options.calls, 1U, most_calls);
+    case 'l': return read_number(value, options.lanes, 1U, most_lanes);
+    case 't': return read_number(value, options.threads, 1U, most_threads);
+    case 'x': return read_number(value, options.expire, 0U, most_expired);
     case 'd': return read_place(std::string(value), options);
-    case 'p':
-      if (const auto profile = profile_of(std::string(value))) {
-        options.profile = *profile;
-        return true;
-      }
-      return false;
+    case 'p': options.profile = profile.value_or(options.profile); return profile.has_value();
     default: return false;
+  }
+}
+
+// "0.3.1", after an x where a search on sc tried every set, and after "n12ab,3c:" where polls are
+// counted; "random7-12", "pct7-12".
+bool are_choices(std::string_view text) {
+  constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t number = 0;
+  for (const std::string_view kind : {"random", "pct"}) {
+    if (!text.starts_with(kind)) continue;
+    const auto dash = text.find('-');
+    return dash != std::string_view::npos &&
+           read_number(text.substr(kind.size(), dash - kind.size()), number, std::uint64_t{0},
+                       most) &&
+           read_number(text.substr(dash + 1), number, std::uint64_t{0}, most - 1);
+  }
+  if (text.starts_with('x')) text.remove_prefix(1);
+  if (text.starts_with('n')) {
+    const auto colon = text.find(':');
+    if (colon == std::string_view::npos) return false;
+    if (text.substr(1, colon - 1).find_first_not_of("0123456789abcdef,") != std::string_view::npos)
+      return false;
+    text.remove_prefix(colon + 1);
+  }
+  for (;;) {
+    const auto dot = text.find('.');
+    std::uint32_t choice = 0;
+    if (!read_number(text.substr(0, dot), choice, 0U, ~0U)) return false;
+    if (dot == std::string_view::npos) return true;
+    text.remove_prefix(dot + 1);
   }
 }
 
@@ -91,17 +119,22 @@ constexpr std::uint64_t rerun_executions = 20'000;
 
 }  // namespace
 
-bool read_replay(const std::string& text, Options& options) {
+std::string read_replay(const std::string& text, Options& options) {
   const auto colon = text.find(':');
-  if (colon == std::string::npos) return false;
+  if (colon == std::string::npos) return "there is no ':' before the choices";
   std::string_view rest(text.data(), colon);
   while (!rest.empty()) {
     const auto comma = rest.find(',');
-    if (!read_field(rest.substr(0, comma), options)) return false;
+    const std::string_view field = rest.substr(0, comma);
+    if (!read_field(field, options))
+      return fmt::format("'{}' is none of n=, c=, l=, t= with a number, p= with a profile, x=",
+                         field);
     rest = comma == std::string_view::npos ? std::string_view{} : rest.substr(comma + 1);
   }
   options.replay = text.substr(colon + 1);
-  return !options.replay.empty();
+  return are_choices(options.replay)
+             ? ""
+             : "its choices must be numbers between dots, as 0.2.1, or as random7-12";
 }
 
 namespace {

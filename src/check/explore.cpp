@@ -283,6 +283,7 @@ class Explorer {
     } else {
       report_.executions = 1;
     }
+    report_.no_such_replay = search.objection();
     report_.sites = run_.sites();
   }
 

@@ -122,7 +122,7 @@ Decision Search::pick(Execution& run) {
         continue;
       }
       if (node.choices.empty()) node.always_later = true;
-      if (depth_ < forced_.size()) node.at = forced_[depth_];
+      if (depth_ < forced_.size()) force(node);
       stack_.push_back(std::move(node));
     } else if (stack_[depth_].visit != visits_) {
       // Only reads without choices come before the one that was decided here.
@@ -264,6 +264,22 @@ std::string Search::path() const {
   for (std::size_t i = 0; i < last; ++i)
     text += fmt::format("{}{}", i == 0 ? "" : ".", stack_[i].at);
   return text.empty() ? "0" : text;
+}
+
+// 0 .. choices - 1: take; choices: later; choices + 1: expire.
+void Search::force(Node& node) {
+  node.at = forced_[depth_];
+  const auto sets = static_cast<std::uint32_t>(node.choices.size());
+  if (node.at <= sets || (node.at == sets + 1 && node.may_expire) || !objection_.empty()) return;
+  objection_ = fmt::format("choice {} is {}, and there are 0 to {}", depth_ + 1, node.at,
+                           node.may_expire ? sets + 1 : sets);
+}
+
+std::string Search::objection() const {
+  std::size_t told = forced_.size();
+  while (told > 0 && forced_[told - 1] == 0) --told;  // the first ways need no telling
+  if (!objection_.empty() || stack_.size() >= told) return objection_;
+  return fmt::format("it has {} choices, and the execution ends after {}", told, stack_.size());
 }
 
 void Search::follow(const std::string& path) {

@@ -53,11 +53,14 @@ class Search final : public Scheduler {
   // The path as text, and back: what Options::replay takes.
   [[nodiscard]] std::string path() const;
   void follow(const std::string& path);
+  // Why the path that was to be followed is none; empty where it was followed to its end.
+  [[nodiscard]] std::string objection() const;
 
  private:
   void choices_of(Execution& run, Thread& thread, Node& node);
   [[nodiscard]] static bool sensitive(Execution& run, const Thread& thread, const Look& look);
   [[nodiscard]] bool new_minimal_set(Execution& run, const Node& node, std::uint32_t deposit) const;
+  void force(Node& node);
   bool step(Node& node);
   [[nodiscard]] static bool leads_elsewhere(Execution& run, const Thread& thread, const Node& node);
   [[nodiscard]] bool others_deviate(const Node& node) const;
@@ -69,6 +72,7 @@ class Search final : public Scheduler {
   std::uint64_t visits_ = 0;
   std::vector<Node> stack_;
   std::vector<std::uint32_t> forced_;  // positions of a replay, by depth
+  std::string objection_;              // to one of them
 };
 
 // The ways that a read can be answered now, at most `limit`; `cut` is set where there are more.

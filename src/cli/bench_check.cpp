@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -79,7 +80,12 @@ void add_bench_check(CLI::App& bench, int& status) {
   CLI::App* verb = bench.add_subcommand("check", "the checker's speed, beside GenMC's figures");
   const auto seconds = std::make_shared<double>(1.0);
   verb->add_option("--seconds", *seconds, "How long to count steps")
-      ->check(CLI::Range(0.01, 600.0))
+      ->check([](const std::string& text) -> std::string {
+        char* end = nullptr;
+        const double value = std::strtod(text.c_str(), &end);
+        const bool fits = !text.empty() && *end == '\0' && value >= 0.01 && value <= 600;
+        return fits ? "" : fmt::format("'{}' must be a number from 0.01 to 600", text);
+      })
       ->capture_default_str();
   verb->callback([&status, seconds] { status = measure(*seconds); });
 }

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "bench/machine.hpp"
 #include "bench/measure.hpp"
 #include "bench/report.hpp"
@@ -62,7 +63,8 @@ class OutputFile {
   [[nodiscard]] bool write(const std::string& text) {
     if (path_.empty()) return true;
     file_ << text << std::flush;
-    if (!file_) fmt::print(stderr, "muster bench: {} could not be written in full\n", path_);
+    if (!file_)
+      fmt::print(stderr, "muster bench: {} could not be written in full\n", printable(path_));
     return static_cast<bool>(file_);
   }
 
@@ -137,7 +139,7 @@ Outcome measure_all(const bench::Topic& topic, const BenchOptions& options,
     fmt::print("{}", bench::table(report));
     std::fflush(stdout);
     for (const std::string& line : bench::warnings(run.conditions))
-      fmt::print(stderr, "warning: {}\n", line);
+      fmt::print(stderr, "warning: {}\n", printable(line));
     outcome.reports.push_back(bench::to_json(report));
     outcome.failed |= std::any_of(run.measured.begin(), run.measured.end(), is_failure);
   }
@@ -153,7 +155,8 @@ Outcome without_devices(const bench::Topic& topic, const Error& why) {
         {{"topic", topic.name}, {"fabric", topic.fabric}, {"skipped", why.what}});
     return outcome;
   }
-  fmt::print(stderr, "muster bench: {} on {}: {}\n", topic.name, topic.fabric, to_string(why));
+  fmt::print(stderr, "muster bench: {} on {}: {}\n", topic.name, topic.fabric,
+             printable(to_string(why)));
   outcome.failed = true;
   return outcome;
 }

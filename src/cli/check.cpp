@@ -16,7 +16,7 @@ void add_check(CLI::App& app, int& status) {
       "checks (--list), with --all groups of them too, or the path of an own check program");
   check::add_options(*verb, *command);
   verb->callback([command, &status] {
-    if (command->names.empty() && !command->all && !command->list && command->replay.empty())
+    if (command->names.empty() && !command->all && !command->list && !command->replay)
       throw UsageError("which one? --list names them, --all runs those that are meant to pass");
     if (!command->names.empty() && names_program(command->names[0]))
       run_check_program(command->names[0]);

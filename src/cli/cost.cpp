@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct Command {
   std::string name;
   std::uint32_t ranks = 2;
   std::uint32_t lanes = 1;
-  std::string bytes;  // as parse_size reads it; empty where it was not given
+  std::optional<std::string> bytes;  // as parse_size reads it
   std::string profile = "direct";
   bool json = false;
 };
@@ -39,7 +40,7 @@ struct Subject {
 };
 
 Subject sized_subject(const check::SizedBody& sized, const Command& command) {
-  const std::string word = command.bytes.empty() ? usual_bytes : command.bytes;
+  const std::string word = command.bytes.value_or(usual_bytes);
   const Result<std::uint64_t> bytes = parse_size(word);
   if (!bytes) throw UsageError("--bytes: " + bytes.error().what);
   if (const std::string wrong = check::objection(sized, *bytes); !wrong.empty())
@@ -66,9 +67,9 @@ Subject subject_of(const Command& command) {
         fmt::format("there is no protocol '{}'; there are {}, and those of muster "
                     "check --list",
                     command.name, fmt::join(with_sizes, ", ")));
-  if (!command.bytes.empty())
+  if (command.bytes)
     throw UsageError(fmt::format("--bytes is '{}', but {} has no size to choose; {} have",
-                                 command.bytes, command.name, fmt::join(with_sizes, ", ")));
+                                 *command.bytes, command.name, fmt::join(with_sizes, ", ")));
   return {command.name, entry->protocol.about, 0, entry->body};
 }
 

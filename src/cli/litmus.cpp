@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/printable.hpp"
 #include "cli/numbers.hpp"
 #include "litmus/enumerate.hpp"
 #include "litmus/explore.hpp"
@@ -128,7 +129,7 @@ class Run {
   void refuse(const std::filesystem::path& file, const std::string& why) {
     ++tally_.unread;
     clear();
-    fmt::print(stderr, "muster litmus: {}\n", why);
+    fmt::print(stderr, "muster litmus: {}\n", printable(why));
     tests_.push_back({{"file", file.string()}, {"error", why}});
   }
 
@@ -148,15 +149,16 @@ class Run {
     const bool differs = tally(explored, verdict, *expected);
 
     clear();
-    fmt::print("{}: {} {}{}\n", file.stem().string(), name_of(program->quantifier),
+    fmt::print("{}: {} {}{}\n", printable(file.stem().string()), name_of(program->quantifier),
                outcome_name(*program, verdict), remark(verdict, *expected, command_.turns));
     if (differs)
       fmt::print("  THE EXPLORER DIFFERS: the condition {}\n",
                  explored.result.holds ? "holds" : "does not hold");
-    if (command_.show && !explored.decided()) fmt::print("  not explored: {}\n", why_not(explored));
+    if (command_.show && !explored.decided())
+      fmt::print("  not explored: {}\n", printable(why_not(explored)));
     const bool disagrees = known && !agrees && !verdict.bounded();
     if (disagrees || command_.show) {
-      for (const std::string& line : verdict.execution) fmt::print("  {}\n", line);
+      for (const std::string& line : verdict.execution) fmt::print("  {}\n", printable(line));
       if (disagrees && verdict.execution.empty())
         fmt::print("  none of {} candidates\n", verdict.reached.candidates);
     }
@@ -258,7 +260,7 @@ void add_litmus(CLI::App& app, int& status) {
       "known and refused by name: proxies, aliases, vectors and mixed sizes, clusters.\n"
       "Exit codes: 0 all agree, or nothing is expected; 1 a test disagrees; 2 a file cannot be "
       "read;\n"
-      "3 too many candidates for a verdict.");
+      "3 too many candidates for a verdict; 4 all was well, and the output could not be written.");
   verb->callback([command, &status] {
     litmus::Bounds bounds;
     bounds.turns = whole_number("--turns", command->turns, 0, 100);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/printable.hpp"
 #include "cli/build_info.hpp"
 #include "cli/program_verb.hpp"
 #include "cli/verbs.hpp"
@@ -39,7 +40,7 @@ std::string objection_to(const std::string& first_word, CLI::App& app) {
     if (verb->check_name(first_word)) return {};
     known += (known.empty() ? "" : ", ") + verb->get_name();
   }
-  return fmt::format("there is no verb '{}'; there are {}", first_word, known);
+  return fmt::format("there is no verb '{}'; there are {}", printable(first_word), known);
 }
 
 int run(const std::vector<std::string>& words) {
@@ -68,10 +69,10 @@ int run(const std::vector<std::string>& words) {
     status = app.exit(asked);  // --help, --version
   } catch (const CLI::ParseError& error) {
     const std::string name = name_of_command(app);
-    fmt::print(stderr, "{}: {}\nsee {} --help\n", name, error.what(), name);
+    fmt::print(stderr, "{}: {}\nsee {} --help\n", name, printable(error.what()), name);
     return usage_status;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: {}\n", name_of_command(app), error.what());
+    fmt::print(stderr, "{}: {}\n", name_of_command(app), printable(error.what()));
     return failed_status;
   }
   // What could not be written was not said.

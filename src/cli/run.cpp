@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/printable.hpp"
 #include "cli/find_program.hpp"
 #include "cli/numbers.hpp"
 #include "cli/program_verb.hpp"
@@ -73,8 +74,8 @@ int become_program(const char* variable, int descriptor, const NodeRank& self,
   arguments.push_back(nullptr);
   execv(file.c_str(), arguments.data());
   const char* hint = errno == ENOENT ? " (is its interpreter missing?)" : "";
-  fmt::print(stderr, "muster: rank {} cannot run {}: {}{}\n", self.rank, file, std::strerror(errno),
-             hint);
+  fmt::print(stderr, "muster: rank {} cannot run {}: {}{}\n", self.rank, printable(file),
+             std::strerror(errno), hint);
   return cannot_run_status;
 }
 

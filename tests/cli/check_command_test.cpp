@@ -79,6 +79,11 @@ TEST(CheckCommand, SaysWhatIsWrongWithItsArguments) {
             "muster check: which one? --list names them, --all runs those that are meant to pass");
   EXPECT_EQ(refusal({"check", "no_such"}),
             "muster check: there is no check 'no_such'; --list names them");
+  const std::string group = refusal({"check", "all_reduce"});
+  EXPECT_TRUE(group.starts_with("muster check: 'all_reduce' is a group of checks: all_reduce/"))
+      << group;
+  EXPECT_EQ(count(group, ", all_reduce/ring, "), 1) << group;
+  EXPECT_TRUE(group.ends_with(" (--all all_reduce runs those that are meant to pass)")) << group;
   EXPECT_EQ(refusal({"check", "epoch_barrier", "--profile", "tso"}),
             "muster check: there is no profile 'tso'; there are sc, direct and rdma");
   const std::string unknown = refusal({"cost", "no_such"});

@@ -167,6 +167,7 @@ struct Report {
   std::vector<Finding> findings;  // of the first failing execution; the first one is the verdict's
   std::vector<Event> events;      // with Options::trace: of the failing execution, or of a replay
   std::string replay;             // choices that reproduce the failing execution
+  std::string no_such_replay;     // why Options::replay is no execution of this configuration
   std::vector<Site> sites;        // operations that were run
   std::vector<Cost> costs;        // of the last execution, by rank
   // What Team::outcome recorded, for each way in which a whole execution ended.
