@@ -53,7 +53,7 @@ class Nearness {
     const auto begin = std::chrono::steady_clock::now();
     for (std::int64_t round = 0; round < 8 && status == WaitStatus::ok; ++round) {
       const Box half{round % 2, 0, 1, run_tried};
-      fabric.show(tile, window, half, around);
+      fabric.show(tile, window, fabric.rank(), half, around);
       fabric.converge();
       status = barrier.sync(fabric);
       (void)fabric.remote_load(tile, window, right_of(fabric), half);

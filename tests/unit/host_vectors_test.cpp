@@ -39,7 +39,7 @@ void expect_one(const Loops& loops, std::mt19937_64& random) {
     for (const int shift : {0, 1}) {  // a peer's memory begins anywhere
       if (count + shift > most) continue;
       Numbers<Mine> mine = before;
-      loops.combine[op][types](mine.at, theirs.at + shift, count);
+      loops.combine[op][types](mine.at, mine.at, theirs.at + shift, count);
       for (std::int64_t i = 0; i < most; ++i) {
         Mine expected = before.at[i];
         if (i < count) {
@@ -54,6 +54,28 @@ void expect_one(const Loops& loops, std::mt19937_64& random) {
       }
     }
   }
+}
+
+// The same to a third place, which begins anywhere in a line.
+template <class T>
+void expect_apart(const Loops& loops, std::mt19937_64& random) {
+  constexpr int types = LoopTypes::index_of<TypePair<T, T>>();
+  const Numbers<T> mine(random);
+  const Numbers<T> theirs(random);
+  for (const std::int64_t count : {0, 1, 15, 64, 130})
+    for (const std::int64_t shift : {0, 1, 3, 16, 63}) {
+      const Numbers<T> before(random);
+      Numbers<T> to = before;
+      loops.combine[LoopOperators::index_of<Max>()][types](to.at + shift, mine.at, theirs.at + 1,
+                                                           count);
+      for (std::int64_t i = 0; i <= most; ++i) {
+        const bool written = i >= shift && i < shift + count;
+        const T expected =
+            written ? Max{}(mine.at[i - shift], theirs.at[i - shift + 1]) : before.at[i];
+        ASSERT_TRUE(same(to.at[i], expected)) << "types " << types << ", " << count
+                                              << " elements from " << shift << ", element " << i;
+      }
+    }
 }
 
 template <class Mine, class Theirs, class... Ops>
@@ -73,6 +95,10 @@ void expect_operators(const Loops& loops, std::mt19937_64& random, TypePair<Mine
 template <class... Types>
 void expect_types(const Loops& loops, TypeList<Types...> /*types*/) {
   std::mt19937_64 random(11);
+  expect_apart<float>(loops, random);
+  expect_apart<double>(loops, random);
+  expect_apart<std::int8_t>(loops, random);
+  expect_apart<std::uint16_t>(loops, random);
   (expect_operators(loops, random, Types{}, LoopOperators{}), ...);
 }
 

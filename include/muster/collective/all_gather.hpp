@@ -35,7 +35,7 @@ class AllGather {
   template <SetUp Team>
   explicit AllGather(Team& team, RowOptions options = {})
       : grain_(options.grain, detail::chunk_of<T>(options.chunk)),
-        stage_(team, detail::chunk_of<T>(options.chunk)) {}
+        stage_(team, detail::chunk_of<T>(options.chunk), Passing::between_two) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0.
   template <Fabric F, TransferEnd To, TransferEnd From>
@@ -63,6 +63,11 @@ class AllGather {
   }
 
  private:
+  // Nothing needs a tile.
+  template <class F, class To, class From>
+  static constexpr bool straight = Stage<T>::template Rounds<F>::template writes_straight<From>&&
+      detail::CarriesStraight<F, To, From>;
+
   template <std::int64_t width, class F, class To, class From, class Before, class After>
   MUSTER_FN WaitStatus gather(F& fabric, To to, From from, std::int64_t count, Share mine,
                               Before before, After after) const {
@@ -72,16 +77,26 @@ class AllGather {
     const std::int64_t most = grain_.whole(stage_.elements());
     detail::each_piece(mine.count, most, [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
-      detail::each_part(piece, in_a_tile, [&](std::int64_t at, std::int64_t length) {
-        const Box box = detail::run_box(start + at, length);
-        fabric.load(tile, from, box);
-        before(tile, box);
-        rounds.write(tile, at, length);
-        const Box own = detail::run_box(fabric.rank().value * count + start + at, length);
-        after(tile, own);
-        fabric.store(tile, to, own);
-      });
-      if (rounds.meet() != WaitStatus::ok) return false;
+      const std::int64_t own_start = fabric.rank().value * count + start;
+      if constexpr (straight<F, To, From> && !detail::hooked<Before, After>) {
+        const Box box = detail::run_box(start, piece);
+        if (piece > 0) rounds.write_from(from, box, 0);
+        const auto keep_own = [&] {
+          if (piece > 0) fabric.carry(to, detail::run_box(own_start, piece), from, box);
+        };
+        if (rounds.meet(keep_own) != WaitStatus::ok) return false;
+      } else {
+        detail::each_part(piece, in_a_tile, [&](std::int64_t at, std::int64_t length) {
+          const Box box = detail::run_box(start + at, length);
+          fabric.load(tile, from, box);
+          before(tile, box);
+          rounds.write(tile, at, length);
+          const Box own = detail::run_box(own_start + at, length);
+          after(tile, own);
+          fabric.store(tile, to, own);
+        });
+        if (rounds.meet() != WaitStatus::ok) return false;
+      }
       for (std::uint32_t step = 1; step < fabric.size(); ++step) {
         const Rank owner = right_of(fabric, step);
         detail::collect<width>(fabric, rounds, tile, owner, 0, to, owner.value * count + start,

@@ -6,6 +6,7 @@
 
 #include "muster/collective/call.hpp"
 #include "muster/collective/credit_exchange.hpp"
+#include "muster/collective/halves.hpp"
 #include "muster/collective/packets.hpp"
 #include "muster/collective/ring.hpp"
 #include "muster/collective/stage.hpp"
@@ -38,8 +39,8 @@ struct AllReduceOptions {
 // a round is a Stage's:
 //   packets    1 round a piece, in packets: (P-1) n elements written, and what fills their tiles
 //   one_shot   1 round a piece,        (P-1) n elements read
-//   two_phase  1 round a piece and 1 more (a shorter last piece 2; with hooks each),
-//                                  2 (P-1)/P n elements read
+//   two_phase  1 round a piece and 1 more (a shorter last piece 2; with hooks, and where there are
+//              2 ranks, each),     2 (P-1)/P n elements read
 //   ring       2 (P-1) messages a piece, 2 (P-1)/P n elements written
 //   direct     2 rounds, 2 (P-1)/P n elements read or written, nothing staged
 //
@@ -76,7 +77,7 @@ class AllReduce {
   AllReduce() = default;
   template <SetUp Team>
   explicit AllReduce(Team& team, AllReduceOptions options = {}) : algorithm_(options.algorithm) {
-    const std::int64_t chunk = detail::chunk_of<T>(options.chunk);
+    const std::int64_t chunk = detail::chunk_of<T>(options.chunk, detail::long_chunk(team));
     const std::int64_t grain = detail::grain_of<T>(options.grain, C, chunk);
     if (grain > 0) {
       grain_ = grain;
@@ -93,7 +94,8 @@ class AllReduce {
     if (is_ring)
       ring_ = Ring<Accumulator<T>>(team, chunk, C, grain);
     else if (algorithm_ != Algorithm::packets)  // direct only meets there
-      stage_ = Stage<T, ExchangeOf<cells>>(team, algorithm_ == Algorithm::direct ? 1 : chunk);
+      stage_ = Stage<T, ExchangeOf<cells>>(team, algorithm_ == Algorithm::direct ? 1 : chunk,
+                                           Passing::between_two);
   }
 
   // Called by all threads of the lane; the same status to all. count >= 0.
@@ -211,6 +213,10 @@ class AllReduce {
   static constexpr bool unhooked =
       std::is_same_v<Before, detail::NoHook>&& std::is_same_v<After, detail::NoHook>;
 
+  template <class F, class To, class From, class Op>
+  static constexpr bool folds =
+      Stage<T, ExchangeOf<cells>>::template Rounds<F>::template folds_straight<To, From, Op>;
+
   // `width`: elements of a tile.
   template <std::int64_t width, Fabric F, class To, class From, class Op, class Before, class After>
   MUSTER_FN WaitStatus one_shot(F& fabric, To to, From from, Share mine, std::int64_t count, Op op,
@@ -229,8 +235,14 @@ class AllReduce {
     detail::each_piece(mine.count, piece_, [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
       if (!unhooked<Before, After> && first > 0) show(first);
+      if (!unhooked<Before, After>) rounds.flush_shown();
       if (rounds.meet() != WaitStatus::ok) return false;
       if (unhooked<Before, After>) show(first + piece);  // under way while this one is read
+      if constexpr (folds<F, To, From, Op> && unhooked<Before, After>)
+        if (fabric.size() == 2) {
+          const Box box = detail::run_box(start, piece);
+          return rounds.fold_to(to, box, from, box, 0, op), true;
+        }
       detail::each_part(piece, in_a_tile, [&](std::int64_t at, std::int64_t length) {
         const Box box = detail::run_box(start + at, length);
         // Without a hook the own elements are still where they were.
@@ -263,6 +275,9 @@ class AllReduce {
     detail::describe_collective<T>(fabric, "AllReduce two_phase", stage_.rows(),
                                    detail::operator_code(op), count);
     const std::uint32_t ranks = fabric.size();
+    if (ranks == 2)
+      return ended(fabric, detail::sum_halves<C>(fabric, stage_, to, from, mine,
+                                                 {piece_, in_a_tile_}, grain_, op, before, after));
     detail::Sums<T, C, F> sums(fabric);
     auto rounds = stage_.rounds(fabric);
     const auto show = [&](std::int64_t start, std::int64_t piece, Share part) {

@@ -27,7 +27,7 @@ class AllToAll {
   AllToAll() = default;
   template <SetUp Team>
   explicit AllToAll(Team& team, CollectiveOptions options = {})
-      : stage_(team, detail::chunk_for_each<T>(options.chunk, team.size())) {}
+      : stage_(team, detail::chunk_for_each<T>(team, options.chunk), Passing::between_two) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0.
   template <Fabric F, TransferEnd To, TransferEnd From>
@@ -56,15 +56,14 @@ class AllToAll {
     detail::each_piece(mine.count, most, [&](std::int64_t first, std::int64_t piece) {
       const std::int64_t start = mine.first + first;
       detail::show_parts<width>(fabric, rounds, tile, from, count, start, piece, most);
-      detail::each_tile<width>(piece, [&](std::int64_t at, std::int64_t length) {
-        const Box own = detail::run_box(me * count + start + at, length);
-        fabric.load(tile, from, own);
-        fabric.store(tile, to, own);
-      });
-      if (rounds.meet() != WaitStatus::ok) return false;
+      const auto keep_own = [&] {
+        detail::copy_run<width>(fabric, tile, to, from, me * count + start, piece);
+      };
+      if (rounds.meet(keep_own) != WaitStatus::ok) return false;
       for (std::uint32_t step = 1; step < fabric.size(); ++step) {
         const Rank source = right_of(fabric, step);
-        detail::collect<width>(fabric, rounds, tile, source, me * most, to,
+        detail::collect<width>(fabric, rounds, tile, source,
+                               detail::part_place(fabric, source, fabric.rank()) * most, to,
                                source.value * count + start, piece);
       }
       return true;

@@ -33,7 +33,7 @@ class AllToAllV {
   AllToAllV() = default;
   template <SetUp Team>
   explicit AllToAllV(Team& team, CollectiveOptions options = {})
-      : counted_(team, detail::chunk_for_each<T>(options.chunk, team.size())) {}
+      : counted_(team, detail::chunk_for_each<T>(team, options.chunk)) {}
 
   // Called by all threads of the lane; the same status to all.
   template <Fabric F, TransferEnd To, TransferEnd From>
@@ -52,13 +52,14 @@ class AllToAllV {
             const Share mine = table.template share<T>(fabric.rank(), peer);
             detail::show<C>(fabric, rounds, tile, detail::as_run(from),
                             parts.places.data[peer.value] + mine.first + at,
-                            detail::piece_of(mine, at, most), peer.value * most);
+                            detail::piece_of(mine, at, most), step * most);
           }
           if (rounds.meet() != WaitStatus::ok) return false;
           for (std::uint32_t step = 0; step < fabric.size(); ++step) {
             const Rank source = right_of(fabric, step);
             const Share theirs = table.template share<T>(source, fabric.rank());
-            detail::collect<C>(fabric, rounds, tile, source, fabric.rank().value * most,
+            detail::collect<C>(fabric, rounds, tile, source,
+                               detail::part_place(fabric, source, fabric.rank()) * most,
                                detail::as_run(to),
                                rooms.places.data[source.value] + theirs.first + at,
                                detail::piece_of(theirs, at, most));

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "muster/collective/share.hpp"
+#include "muster/collective/straight.hpp"
 #include "muster/fabric.hpp"
 #include "muster/result.hpp"
 #include "muster/transfer/shape.hpp"
@@ -24,7 +25,8 @@ enum class Cells : std::uint8_t {
 
 struct CollectiveOptions {
   // How many elements each lane can stage in one round; larger messages take several rounds. 0 is
-  // 64 KiB of them, a negative number an error (Failure). Staging takes twice that, a Broadcast's
+  // 64 KiB of them (on hosts 256 KiB for an AllReduce, a ReduceScatter, an AllToAll and a
+  // Broadcast), a negative number an error (Failure). Staging takes twice that, a call with a root
   // once, for each lane that the team may run.
   std::int64_t chunk = 0;
 };
@@ -55,10 +57,21 @@ MUSTER_FN auto with_tile(std::int64_t count, Act&& act) {
   return act(std::integral_constant<std::int64_t, C>{});
 }
 
+// The bytes of a chunk that nobody has said, and those where more make long messages quicker, which
+// a team knows.
+inline constexpr std::int64_t usual_chunk = 65536;
+template <class Team>
+[[nodiscard]] std::int64_t long_chunk(const Team& team) {
+  if constexpr (requires { team.long_chunk(); })
+    return team.long_chunk();
+  else
+    return usual_chunk;
+}
+
 // The option, as it is meant.
 template <class T>
-[[nodiscard]] std::int64_t chunk_of(std::int64_t chunk) {
-  constexpr auto usual = static_cast<std::int64_t>(65536 / sizeof(T));
+[[nodiscard]] std::int64_t chunk_of(std::int64_t chunk, std::int64_t usual_bytes = usual_chunk) {
+  const std::int64_t usual = usual_bytes / static_cast<std::int64_t>(sizeof(T));
   if (chunk < 0)
     throw Failure(Error{ErrorCode::invalid_argument,
                         "chunk is " + std::to_string(chunk) +
@@ -101,11 +114,11 @@ class Grain {
 };
 
 // The same for a call that shows a part for each rank: at least one element of each.
-template <class T>
-[[nodiscard]] std::int64_t chunk_for_each(std::int64_t chunk, std::uint32_t ranks,
+template <class T, class Team>
+[[nodiscard]] std::int64_t chunk_for_each(const Team& team, std::int64_t chunk,
                                           std::int64_t grain = 1) {
-  const std::int64_t meant = chunk_of<T>(chunk);
-  const std::int64_t least = (grain > 1 ? grain : 1) * ranks;
+  const std::int64_t meant = chunk_of<T>(chunk, long_chunk(team));
+  const std::int64_t least = (grain > 1 ? grain : 1) * team.size();
   return meant < least ? least : meant;
 }
 
@@ -285,16 +298,38 @@ MUSTER_FN void collect(F& fabric, Rounds& rounds, Tile& tile, Rank owner, std::i
   });
 }
 
-// Shows `piece` elements from `start` on of each other rank's `count` in `from`; those for rank r
-// lie at r * most of the stage.
+// `count` elements from `start` on of `from` to the same place of `to`.
+template <std::int64_t C, class F, class Tile, class To, class From>
+MUSTER_FN void copy_run(F& fabric, Tile& tile, To to, From from, std::int64_t start,
+                        std::int64_t count) {
+  if constexpr (CarriesStraight<F, To, From>) {
+    if (count > 0) fabric.carry(to, run_box(start, count), from, run_box(start, count));
+    return;
+  }
+  each_tile<C>(count, [&](std::int64_t at, std::int64_t length) {
+    const Box box = run_box(start + at, length);
+    fabric.load(tile, from, box);
+    fabric.store(tile, to, box);
+  });
+}
+
+// Where the stage of `from` has its part for `to`, in parts: in the order of the ranks to the
+// right, from the own one on. So two ranks use one place for one purpose, as a Stage likes it.
+template <class F>
+[[nodiscard]] MUSTER_FN std::int64_t part_place(const F& fabric, Rank from, Rank to) {
+  return to.value < from.value ? std::int64_t{to.value} + fabric.size() - from.value
+                               : std::int64_t{to.value} - from.value;
+}
+
+// Shows `piece` elements from `start` on of each other rank's `count` in `from`, each where its
+// part of the stage lies, of `most` elements.
 template <std::int64_t C, class F, class Rounds, class Tile, class From, class Before = NoHook>
 MUSTER_FN void show_parts(F& fabric, Rounds& rounds, Tile& tile, From from, std::int64_t count,
                           std::int64_t start, std::int64_t piece, std::int64_t most,
                           Before before = {}, std::int64_t in_a_tile = C) {
-  for (std::uint32_t rank = 0; rank < fabric.size(); ++rank)
-    if (Rank{rank} != fabric.rank())
-      show<C>(fabric, rounds, tile, from, rank * count + start, piece, rank * most, before,
-              in_a_tile);
+  for (std::uint32_t step = 1; step < fabric.size(); ++step)
+    show<C>(fabric, rounds, tile, from, right_of(fabric, step).value * count + start, piece,
+            step * most, before, in_a_tile);
 }
 
 }  // namespace detail

@@ -37,7 +37,8 @@ class ReduceScatter {
   template <SetUp Team>
   explicit ReduceScatter(Team& team, RowOptions options = {})
       : grain_(options.grain, detail::chunk_of<T>(options.chunk)),
-        stage_(team, detail::chunk_for_each<T>(options.chunk, team.size(), options.grain)) {}
+        stage_(team, detail::chunk_for_each<T>(team, options.chunk, options.grain),
+               Passing::between_two) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0.
   template <Fabric F, TransferEnd To, TransferEnd From, class Op = Sum>
@@ -78,13 +79,30 @@ class ReduceScatter {
       detail::show_parts<width>(fabric, rounds, sums.tile(), from, count, start, piece, most,
                                 before, in_a_tile);
       if (rounds.meet() != WaitStatus::ok) return false;
+      if constexpr (decltype(rounds)::template folds_straight<To, From, Op> &&
+                    !detail::hooked<Before, After>)
+        if (fabric.size() == 2) {
+          const std::int64_t me = fabric.rank().value;
+          rounds.fold_to(to, detail::run_box(start, piece), from,
+                         detail::run_box(me * count + start, piece), most, op);
+          return true;
+        }
       detail::each_part(piece, in_a_tile, [&](std::int64_t at, std::int64_t length) {
-        auto& total = sums.over_ranks(fabric.size(), op, [&](Rank rank, auto& tile) {
-          if (rank != fabric.rank())
-            return rounds.read(tile, rank, fabric.rank().value * most + at, length);
-          const Box own = detail::run_box(rank.value * count + start + at, length);
+        const auto shown_at = [&](Rank rank) {
+          return detail::part_place(fabric, rank, fabric.rank()) * most + at;
+        };
+        const Box own = detail::run_box(fabric.rank().value * count + start + at, length);
+        const auto read = [&](Rank rank, auto& tile) {
+          if (rank != fabric.rank()) return rounds.read(tile, rank, shown_at(rank), length);
           fabric.load(tile, from, own);
           before(tile, own);
+        };
+        auto& total = sums.by_adding(fabric.size(), read, [&](Rank rank, auto& all, auto& tile) {
+          if (rank != fabric.rank()) return rounds.add(all, tile, rank, shown_at(rank), length, op);
+          if constexpr (!detail::hooked<Before, After>)
+            return detail::add_from(fabric, all, tile, from, rank, own, op);
+          read(rank, tile);
+          all.combine(tile, op);
         });
         const Box box = detail::run_box(start + at, length);
         after(total, box);

@@ -34,7 +34,7 @@ class ReduceScatterV {
   ReduceScatterV() = default;
   template <SetUp Team>
   explicit ReduceScatterV(Team& team, CollectiveOptions options = {})
-      : counted_(team, detail::chunk_for_each<T>(options.chunk, team.size())) {}
+      : counted_(team, detail::chunk_for_each<T>(team, options.chunk)) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same operator.
   template <Fabric F, TransferEnd To, TransferEnd From, class Op = Sum>
@@ -52,13 +52,14 @@ class ReduceScatterV {
             const Share theirs = table.template share<T>(fabric.rank(), peer);
             detail::show<C>(fabric, rounds, sums.tile(), detail::as_run(from),
                             parts.places.data[peer.value] + theirs.first + start,
-                            detail::piece_of(theirs, start, most), peer.value * most);
+                            detail::piece_of(theirs, start, most), step * most);
           }
           if (rounds.meet() != WaitStatus::ok) return false;
           const Share mine = table.template share<T>(fabric.rank(), fabric.rank());
           const auto add = [&](std::int64_t at, std::int64_t length) {
             auto& total = sums.over_ranks(fabric.size(), op, [&](Rank rank, auto& tile) {
-              rounds.read(tile, rank, fabric.rank().value * most + at, length);
+              rounds.read(tile, rank, detail::part_place(fabric, rank, fabric.rank()) * most + at,
+                          length);
             });
             fabric.store(total, detail::as_run(to),
                          detail::run_box(mine.first + start + at, length));

@@ -150,7 +150,7 @@ class Rooted<T, cells>::Turn {
   MUSTER_FN void write(Tile& tile, std::uint32_t index, std::int64_t at, std::int64_t count) {
     if (status_ == WaitStatus::ok) [[likely]]
       detail::show_tile(
-          fabric_, tile, rooted_.slots_, slot(index, at, count),
+          fabric_, tile, rooted_.slots_, fabric_.rank(), slot(index, at, count),
           part(index).count * static_cast<std::int64_t>(sizeof(T)) >= rooted_.around_from_);
   }
   // The same of the writer's.

@@ -7,7 +7,8 @@
 // Every rank of the team makes the same calls in the same order, with the same lengths, operator
 // and root, outside of lanes; they run on one lane, the calling thread. The team keeps what they
 // need and makes it with the first call of each kind and type, which is then a set-up call too:
-// 128 KiB for each lane that the team may run (two_phase and one_shot; 64 KiB for a broadcast).
+// 512 KiB for each lane that the team may run (all_reduce, reduce_scatter, all_to_all; 256 KiB for
+// a broadcast, 128 KiB for an all_gather, 64 KiB for the others).
 // Longer messages flow through that. A collective of one's own options, on several lanes or on
 // windows is an object: muster/collective.hpp.
 //

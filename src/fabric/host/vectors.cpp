@@ -14,16 +14,36 @@ namespace muster::host::detail {
 namespace {
 
 template <class Op, class Mine, class Theirs>
-[[gnu::always_inline]] inline void combine_all(void* mine, const void* theirs, std::int64_t count) {
-  auto* const to = static_cast<Mine*>(std::assume_aligned<64>(mine));
-  const auto* const from = static_cast<const Theirs*>(theirs);
+[[gnu::always_inline]] inline void combine_run(Mine* to, const Mine* mine, const Theirs* theirs,
+                                               std::int64_t count) {
 #pragma GCC ivdep
   for (std::int64_t i = 0; i < count; ++i) {
     if constexpr (std::is_same_v<Op, Assign>)
-      to[i] = convert<Mine>(from[i]);
+      to[i] = convert<Mine>(theirs[i]);
     else
-      to[i] = static_cast<Mine>(Op{}(to[i], convert<Mine>(from[i])));
+      to[i] = static_cast<Mine>(Op{}(mine[i], convert<Mine>(theirs[i])));
   }
+}
+
+// Stores of whole lines of the target, as in copy_all.
+template <class Op, class Mine, class Theirs>
+[[gnu::always_inline]] inline void combine_all(void* to, const void* mine, const void* theirs,
+                                               std::int64_t count) {
+  auto* target = static_cast<Mine*>(to);
+  const auto* first = static_cast<const Mine*>(mine);
+  const auto* second = static_cast<const Theirs*>(theirs);
+  constexpr std::size_t line = 64;
+  const std::size_t past = reinterpret_cast<std::uintptr_t>(to) % line;
+  if (past != 0 && past % sizeof(Mine) == 0) {
+    const auto head = static_cast<std::int64_t>((line - past) / sizeof(Mine));
+    const std::int64_t begun = head < count ? head : count;
+    combine_run<Op>(target, first, second, begun);
+    target += begun;
+    first += begun;
+    second += begun;
+    count -= begun;
+  }
+  combine_run<Op>(target, first, second, count);
 }
 
 using Line [[gnu::vector_size(64)]] = char;
@@ -57,8 +77,8 @@ using Line [[gnu::vector_size(64)]] = char;
 
 struct Baseline {
   template <class Op, class Mine, class Theirs>
-  static void combine(void* mine, const void* theirs, std::int64_t count) {
-    combine_all<Op, Mine, Theirs>(mine, theirs, count);
+  static void combine(void* to, const void* mine, const void* theirs, std::int64_t count) {
+    combine_all<Op, Mine, Theirs>(to, mine, theirs, count);
   }
   static void copy(void* to, const void* from, std::size_t bytes) { copy_all(to, from, bytes); }
 };
@@ -66,8 +86,9 @@ struct Baseline {
 #if defined(__x86_64__)
 struct Avx2 {
   template <class Op, class Mine, class Theirs>
-  [[gnu::target("avx2")]] static void combine(void* mine, const void* theirs, std::int64_t count) {
-    combine_all<Op, Mine, Theirs>(mine, theirs, count);
+  [[gnu::target("avx2")]] static void combine(void* to, const void* mine, const void* theirs,
+                                              std::int64_t count) {
+    combine_all<Op, Mine, Theirs>(to, mine, theirs, count);
   }
   [[gnu::target("avx2")]] static void copy(void* to, const void* from, std::size_t bytes) {
     copy_all(to, from, bytes);
@@ -77,8 +98,8 @@ struct Avx2 {
 struct Avx512 {
   template <class Op, class Mine, class Theirs>
   [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] static void combine(
-      void* mine, const void* theirs, std::int64_t count) {
-    combine_all<Op, Mine, Theirs>(mine, theirs, count);
+      void* to, const void* mine, const void* theirs, std::int64_t count) {
+    combine_all<Op, Mine, Theirs>(to, mine, theirs, count);
   }
   [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")]] static void copy(
       void* to, const void* from, std::size_t bytes) {

@@ -12,23 +12,29 @@
 
 namespace muster::host::detail {
 
+// Ends of one type of element, in which sums are kept too.
+template <class To, class A, class B, class Op, class T = typename To::value_type>
+inline constexpr bool folds = std::is_same_v<std::remove_const_t<typename A::value_type>, T>&&
+    std::is_same_v<std::remove_const_t<typename B::value_type>, T>&& has_loop<T, T, Op>;
+
 // The operations of muster/collective/straight.hpp. Boxes are of one row and lie in their ends, as
 // for a load or a store; where one does not, nothing moves and the lane has an error.
 template <class Fabric>
 class Runs {
  public:
-  // As store of a tile to the own window, for peers to read. `around`: past the caches, where the
-  // peer's core is far; such a store is part of a release only where a converge lies between.
+  // As store of a tile to the own window, or remote_store to the peer's, for others to read.
+  // `around`: past the caches, where their cores are far; such a store is part of a release only
+  // where a converge lies between.
   template <class Tile, class T>
-  void show(Tile& tile, WindowRef<T> to, Box box, bool around) {
-    T* const target = row("store", to, self().rank(), box, Tile::cols);
+  void show(Tile& tile, WindowRef<T> to, Rank peer, Box box, bool around) {
+    T* const target = shown_row(to, peer, box, Tile::cols);
     if (target != nullptr) write(target, tile.first(box.cols), bytes_of<T>(box), around);
   }
   // As load and show, through a tile that nobody looks at.
   template <class From, class T>
-  void show(From from, Box from_box, WindowRef<T> to, Box to_box, bool around) {
+  void show(From from, Box from_box, WindowRef<T> to, Rank peer, Box to_box, bool around) {
     const auto* const source = row("load", from, self().rank(), from_box, from_box.cols);
-    T* const target = row("store", to, self().rank(), to_box, from_box.cols);
+    T* const target = shown_row(to, peer, to_box, from_box.cols);
     if (source != nullptr && target != nullptr) write(target, source, bytes_of<T>(to_box), around);
   }
   // As remote_load and store, through a tile that nobody looks at.
@@ -38,13 +44,34 @@ class Runs {
     auto* const target = row("store", to, self().rank(), to_box, from_box.cols);
     if (source != nullptr && target != nullptr) write(target, source, bytes_of<T>(to_box), false);
   }
+  // As load and store, through a tile that nobody looks at. Where it is one place nothing moves.
+  template <class To, class From>
+  void carry(To to, Box to_box, From from, Box from_box) {
+    const auto* const source = row("load", from, self().rank(), from_box, from_box.cols);
+    auto* const target = row("store", to, self().rank(), to_box, from_box.cols);
+    if (source != nullptr && target != nullptr && source != target)
+      write(target, source, bytes_of<typename To::value_type>(to_box), false);
+  }
   // As remote_load, or load, to another tile and sums.combine(that, op). What lies behind the box
   // in `sums` holds anything afterwards.
   template <class Sums, class From, class Op>
   requires has_loop<typename Sums::value_type, std::remove_const_t<typename From::value_type>, Op>
   void combine_from(Sums& sums, From from, Rank peer, Box box, Op /*op*/) {
     const auto* const source = row("remote_load", from, peer, box, Sums::cols);
-    if (source != nullptr) combine<Op>(sums.first(box.cols), source, box.cols);
+    if (source == nullptr) return;
+    auto* const mine = sums.first(box.cols);
+    combine<Op>(mine, mine, source, box.cols);
+  }
+  // As loads of a and of b to tiles, combine(b's, op) of a's, and a store to `to`.
+  template <class To, class A, class B, class Op>
+  requires folds<To, A, B, Op>
+  void fold(To to, Box to_box, A a, Rank a_peer, Box a_box, B b, Rank b_peer, Box b_box,
+            Op /*op*/) {
+    const auto* const first = row("remote_load", a, a_peer, a_box, to_box.cols);
+    const auto* const second = row("remote_load", b, b_peer, b_box, to_box.cols);
+    auto* const target = row("store", to, self().rank(), to_box, a_box.cols);
+    if (first != nullptr && second != nullptr && target != nullptr)
+      combine<Op>(target, first, second, to_box.cols);
   }
 
  protected:
@@ -77,6 +104,14 @@ class Runs {
     if (!self().fits(what, memory.rows, memory.cols, box, 1, most)) [[unlikely]]
       return nullptr;
     return memory.data + memory.at(box.row, box.col);
+  }
+
+  // Null too where what this lane stores to the peer is lost.
+  template <class T>
+  [[nodiscard]] T* shown_row(WindowRef<T> to, Rank peer, Box box, std::int64_t most) {
+    if (peer == self().rank()) return row("store", to, peer, box, most);
+    T* const target = row("remote_store", to, peer, box, most);
+    return self().silenced(peer) ? nullptr : target;
   }
 
   void write(void* to, const void* from, std::size_t bytes, bool around) {

@@ -96,7 +96,7 @@ class Tile : public muster::detail::TileArithmetic<Tile<T, R, C>> {
     const std::int64_t count = filled_ < other.filled_ ? other.filled_ : filled_;
     fill(count);
     other.fill(count);
-    detail::combine<Op>(elements_.get(), other.elements_.get(), count);
+    detail::combine<Op>(elements_.get(), elements_.get(), other.elements_.get(), count);
   }
 
   // Each element becomes next(element, other's element). Two tiles overlap in nothing, or are one

@@ -43,10 +43,9 @@ inline constexpr bool has_loop =
     (std::is_same_v<Op, Assign> || std::is_same_v<Mine, Accumulator<Theirs>>);
 
 struct Loops {
-  // mine[i] = op(mine[i], theirs[i]) for i < count, as TileArithmetic has it: the same bits from
-  // each set of loops, but for which NaN a NaN is. `mine` begins on a cache line. The two are one
-  // and the same, or do not overlap.
-  using Combine = void (*)(void* mine, const void* theirs, std::int64_t count);
+  // to[i] = op(mine[i], theirs[i]) for i < count, as TileArithmetic has it: the same bits from each
+  // set of loops, but for which NaN a NaN is. `to` is one of the two, or overlaps neither.
+  using Combine = void (*)(void* to, const void* mine, const void* theirs, std::int64_t count);
   // `bytes` from one place to another that does not overlap it. Not memcpy: for some sizes that is
   // the processor's string instruction, which takes up to ten times as long where both places lie
   // alike in their pages (seen on AMD Zen 4).
@@ -109,9 +108,9 @@ inline void copy(void* to, const void* from, std::size_t bytes) {
 }
 
 template <class Op, class Mine, class Theirs>
-inline void combine(Mine* mine, const Theirs* theirs, std::int64_t count) {
+inline void combine(Mine* to, const Mine* mine, const Theirs* theirs, std::int64_t count) {
   constexpr int types = LoopTypes::index_of<TypePair<Mine, Theirs>>();
-  loops->combine[LoopOperators::index_of<Op>()][types](mine, theirs, count);
+  loops->combine[LoopOperators::index_of<Op>()][types](to, mine, theirs, count);
 }
 
 }  // namespace muster::host::detail
