@@ -192,6 +192,15 @@ class Collectives {
   void allgather() {
     MPI_Allgather(from_.data(), count_, MPI_FLOAT, to_.data(), count_, MPI_FLOAT, MPI_COMM_WORLD);
   }
+  void reduce() {
+    MPI_Reduce(from_.data(), to_.data(), count_, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD);
+  }
+  void gather() {
+    MPI_Gather(from_.data(), count_, MPI_FLOAT, to_.data(), count_, MPI_FLOAT, 0, MPI_COMM_WORLD);
+  }
+  void scatter() {
+    MPI_Scatter(from_.data(), count_, MPI_FLOAT, to_.data(), count_, MPI_FLOAT, 0, MPI_COMM_WORLD);
+  }
   void bcast() { MPI_Bcast(to_.data(), count_, MPI_FLOAT, 0, MPI_COMM_WORLD); }
   void alltoall() {
     MPI_Alltoall(from_.data(), count_, MPI_FLOAT, to_.data(), count_, MPI_FLOAT, MPI_COMM_WORLD);
@@ -211,7 +220,8 @@ bool time_collective(const Command& command, int ranks) {
   const std::pair<const char*, void (Collectives::*)()> all[] = {
       {"allreduce", &Collectives::allreduce}, {"reduce_scatter", &Collectives::reduce_scatter},
       {"allgather", &Collectives::allgather}, {"bcast", &Collectives::bcast},
-      {"alltoall", &Collectives::alltoall},
+      {"alltoall", &Collectives::alltoall},   {"reduce", &Collectives::reduce},
+      {"gather", &Collectives::gather},       {"scatter", &Collectives::scatter},
   };
   for (const auto& [name, call] : all) {
     if (command.operation != name) continue;

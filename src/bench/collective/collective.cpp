@@ -13,13 +13,14 @@ namespace {
 using List = std::vector<Contender>;
 
 Topic topic(std::string name, std::string summary, std::function<List(const Request&)> contenders) {
-  return Topic{.name = name,
-               .fabric = "host",
-               .unit = name,
-               .summary = std::move(summary),
-               .peers = {"mpi"},
-               .contenders = std::move(contenders),
-               .sizes = {4, 64, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216}};
+  return Topic{
+      .name = name,
+      .fabric = "host",
+      .unit = name,
+      .summary = std::move(summary),
+      .peers = {"mpi"},
+      .contenders = std::move(contenders),
+      .sizes = {4, 64, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}};
 }
 
 Topic all_reduce_topic() {
@@ -53,6 +54,18 @@ std::vector<Topic> host_collectives() {
       topic("all_to_all", "A part of each rank's to each, beside MPI_Alltoall",
             [](const Request& r) {
               return beside_mpi(r, {muster_all_to_all(r)}, "MPI_Alltoall", "alltoall", r.bytes);
+            }),
+      topic("reduce", "Sums of floats over all ranks to rank 0, beside MPI_Reduce",
+            [](const Request& r) {
+              return beside_mpi(r, {muster_reduce(r)}, "MPI_Reduce", "reduce", r.bytes);
+            }),
+      topic("gather", "What all ranks have, to rank 0, beside MPI_Gather",
+            [](const Request& r) {
+              return beside_mpi(r, {muster_gather(r)}, "MPI_Gather", "gather", r.bytes);
+            }),
+      topic("scatter", "A part of rank 0's to each, beside MPI_Scatter",
+            [](const Request& r) {
+              return beside_mpi(r, {muster_scatter(r)}, "MPI_Scatter", "scatter", r.bytes);
             }),
   };
 }

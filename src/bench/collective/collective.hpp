@@ -1,5 +1,6 @@
-// `muster bench all_reduce|reduce_scatter|all_gather|broadcast|all_to_all`: every algorithm, beside
-// MPI. The size is what each rank has, or, where it gets or gives a part for each rank, one part.
+// `muster bench all_reduce|reduce_scatter|all_gather|broadcast|all_to_all|reduce|gather|scatter`:
+// every algorithm, beside MPI. The size is what each rank has, or, where it gets or gives a part
+// for each rank, one part.
 #pragma once
 
 #include <vector>
@@ -16,5 +17,8 @@ namespace muster::bench {
 [[nodiscard]] Contender muster_all_gather(const Request& request);
 [[nodiscard]] Contender muster_broadcast(const Request& request);
 [[nodiscard]] Contender muster_all_to_all(const Request& request);
+[[nodiscard]] Contender muster_reduce(const Request& request);
+[[nodiscard]] Contender muster_gather(const Request& request);
+[[nodiscard]] Contender muster_scatter(const Request& request);
 
 }  // namespace muster::bench

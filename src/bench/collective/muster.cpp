@@ -113,4 +113,28 @@ Contender muster_all_to_all(const Request& request) {
       });
 }
 
+Contender muster_reduce(const Request& request) {
+  return on_memory(
+      "Reduce", request, 1, 1, [](Team& team) { return Reduce<float>(team); },
+      [](const auto& reduce, auto& fabric, Buffers& buffers, std::int64_t count) {
+        return reduce.run(fabric, buffers.to(), buffers.from(), count, Rank{0});
+      });
+}
+
+Contender muster_gather(const Request& request) {
+  return on_memory(
+      "Gather", request, 0, 1, [](Team& team) { return Gather<float>(team); },
+      [](const auto& gather, auto& fabric, Buffers& buffers, std::int64_t count) {
+        return gather.run(fabric, buffers.to(), buffers.from(), count, Rank{0});
+      });
+}
+
+Contender muster_scatter(const Request& request) {
+  return on_memory(
+      "Scatter", request, 1, 0, [](Team& team) { return Scatter<float>(team); },
+      [](const auto& scatter, auto& fabric, Buffers& buffers, std::int64_t count) {
+        return scatter.run(fabric, buffers.to(), buffers.from(), count, Rank{0});
+      });
+}
+
 }  // namespace muster::bench
