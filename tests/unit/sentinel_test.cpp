@@ -56,12 +56,12 @@ TEST(Sentinel, LinesHoldATileOfAnyType) {
 
 template <std::uint32_t sets>
 void expect_slots() {
-  using Exchange = SentinelExchange<float, 1, 10, sets>;
+  using Slots = SentinelExchange<float, 1, 10, sets>;
   constexpr std::uint32_t ranks = 3;
   constexpr std::int64_t most = 25;  // three tiles
   CountingTeam team(ranks, 2);
   CountingFabric fabric(ranks, Rank{1}, Profile::rdma, 2, Lane{1});
-  const Exchange exchange(team, most);
+  const Slots exchange(team, most);
   EXPECT_EQ(exchange.most_tiles(), 3);
   EXPECT_EQ(exchange.slots().size(), std::int64_t{sets} * 2 * ranks * 3);
   std::vector<std::set<std::uint32_t>> read(6), cleared(6);
@@ -121,18 +121,18 @@ TEST(Sentinel, TheCountComesRound) {
 TEST(Sentinel, ACallThatFailsIsTheLast) {
   CountingTeam team(2, 1);
   CountingFabric fabric(2, Rank{0});
-  using Exchange = SentinelExchange<float, 1, 4>;
-  const Exchange exchange(team);
+  using Slots = SentinelExchange<float, 1, 4>;
+  const Slots exchange(team);
   const std::uint32_t call = exchange.begin(fabric);
   exchange.sent(fabric, call);
   EXPECT_EQ(exchange.end(fabric, call, WaitStatus::expired), WaitStatus::expired);
   auto tile = fabric.tile<float, 1, 4>();
   fabric.forget();
-  EXPECT_EQ(exchange.begin(fabric), Exchange::no_call);
-  exchange.put(fabric, Exchange::no_call, Rank{1}, tile);
+  EXPECT_EQ(exchange.begin(fabric), Slots::no_call);
+  exchange.put(fabric, Slots::no_call, Rank{1}, tile);
   EXPECT_EQ(fabric.count(Op::put_sentinel), 0);
-  EXPECT_EQ(exchange.wait(fabric, Exchange::no_call, Rank{1}, tile), WaitStatus::refused);
-  EXPECT_EQ(exchange.end(fabric, Exchange::no_call, WaitStatus::ok), WaitStatus::refused);
+  EXPECT_EQ(exchange.wait(fabric, Slots::no_call, Rank{1}, tile), WaitStatus::refused);
+  EXPECT_EQ(exchange.end(fabric, Slots::no_call, WaitStatus::ok), WaitStatus::refused);
 }
 
 TEST(CostCard, SentinelAllReduceIsOneTilePerPeerAndNoSignal) {
