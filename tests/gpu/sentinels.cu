@@ -47,7 +47,8 @@ __global__ void __launch_bounds__(threads)
   gpu::Fabric<gpu::Block<threads>> fabric(handle);
   DeviceChecks checks(fabric, board);
   fabric.launch_wait();
-  const Counter counter{data.calls.cell + fabric.lane().value, data.calls.segment};
+  const Counter counter{.segment = data.calls.segment,
+                        .cell = data.calls.cell + fabric.lane().value};
   const std::uint32_t call = fabric.counter(counter);
   const std::int64_t nan = data.count > 0 ? call % data.count : -1;
   const auto each_own = [&](auto visit) {
