@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
   muster::detail::net::Bootstrap& ranks = *(**found).bootstrap;
   const std::uint32_t self = ranks.rank().value;
   ucx::Settings settings{2, std::chrono::seconds(60)};
-  if (argc > 2) settings.keepalive = std::chrono::milliseconds(std::atoi(argv[2]));
+  if (argc > 2) settings.keepalive = std::chrono::seconds(std::atoi(argv[2]));
   Result<ucx::Team> team = ucx::join(ranks, settings);
   if (!team) return fail(self, team.error());
   const Result<void> ended = until_one_is_lost(*team, argv[1]);
