@@ -17,14 +17,14 @@ void body(Team& team, std::uint32_t calls, std::uint32_t /*lanes*/) {
       const std::uint32_t turned = fixed ? 0 : call & 1U;
       const Rank mine{fabric.rank().value ^ turned};
       const Rank theirs{1 - mine.value};
-      send(fabric, stage, mine, 0, static_cast<int>(call + 1));
+      const bool shows = fabric.rank().value < 2;  // any others meet with the two
+      if (shows) send(fabric, stage, mine, 0, static_cast<int>(call + 1));
       WaitStatus status = meeting.sync(fabric);
       if (status != WaitStatus::ok) return status;
-      const int shown = fetch(fabric, stage, theirs, 0);
-      send(fabric, stage, theirs, 0, shown + 1);
+      if (shows) send(fabric, stage, theirs, 0, fetch(fabric, stage, theirs, 0) + 1);
       status = meeting.sync(fabric);
       if (status != WaitStatus::ok) return status;
-      (void)fetch(fabric, stage, mine, 0);
+      if (shows) (void)fetch(fabric, stage, mine, 0);
     }
     return WaitStatus::ok;
   });
