@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "muster/collective/call.hpp"
 #include "muster/collective/rooted.hpp"
@@ -14,9 +13,10 @@ namespace muster {
 // at.
 //
 // The root shows its elements in messages, from which all others load them (Rooted says why nothing
-// is overwritten too early, and that the root may be some messages ahead of the others).
+// is overwritten too early, and that nothing is in flight when a call ends: the next may have
+// another root).
 //
-// Cost, P ranks, m messages: the root m (P-1) notifies, each peer about m / 2 and m waits; count
+// Cost, P ranks, m messages: the root m (P-1) notifies, each peer (m + 1) / 2 and m waits; count
 // elements read by each peer.
 //
 // `to` and `from` are windows of the team (their part of this rank) or plain memory of the rank,
@@ -35,8 +35,7 @@ class Broadcast {
   Broadcast() = default;
   template <SetUp Team>
   explicit Broadcast(Team& team, CollectiveOptions options = {})
-      : rooted_(team, Rooted<T, cells>::message_of(
-                          detail::chunk_of<T>(options.chunk, detail::long_chunk(team)), C)) {}
+      : rooted_(team, Rooted<T, cells>::message_of(detail::chunk_of<T>(options.chunk), C)) {}
 
   // Called by all threads of the lane; the same status to all. All ranks say the same count >= 0
   // and the same root.
@@ -52,9 +51,6 @@ class Broadcast {
                         .most = rooted_.elements(),
                         .is_valid = detail::holds_call(to, count, from, is_root ? count : 0, 0)},
                        [&](auto& turn, std::uint32_t index, Share part) {
-                         if constexpr (straight<decltype(turn), F, To, From>)
-                           return pass(fabric, turn, detail::as_run(to), detail::as_run(from),
-                                       detail::run_box(part.first, part.count), index, root);
                          detail::each_tile<C>(
                              part.count, [&](std::int64_t at, std::int64_t length) {
                                const Box box = detail::run_box(part.first + at, length);
@@ -74,20 +70,6 @@ class Broadcast {
   [[nodiscard]] MUSTER_FN Rows answers() const { return rooted_.answers(); }
 
  private:
-  // Nothing needs a tile.
-  template <class Turn, class F, class To, class From>
-  static constexpr bool straight = std::remove_cvref_t<Turn>::template writes_straight<From>&&
-      std::remove_cvref_t<Turn>::template reads_straight<To>&& detail::CarriesStraight<F, To, From>;
-
-  // A message, where its elements lie.
-  template <class F, class Turn, class To, class From>
-  MUSTER_FN static void pass(F& fabric, Turn& turn, To to, From from, Box part, std::uint32_t index,
-                             Rank root) {
-    if (root != fabric.rank()) return turn.read_to(to, part, root, index, 0);
-    turn.write_from(from, part, index, 0);
-    fabric.carry(to, part, from, part);
-  }
-
   Rooted<T, cells> rooted_;
 };
 

@@ -13,9 +13,10 @@ namespace muster {
 // P * count elements on one; `to` of the others is not looked at.
 //
 // All others show their elements in messages, from which the root loads them (Rooted says why
-// nothing is overwritten too early, and that others may be some messages ahead of the root).
+// nothing is overwritten too early, and that nothing is in flight when a call ends: the next may
+// have another root).
 //
-// Cost, P ranks, m messages: each peer m notifies, the root m (P-1) waits and about m / 2 (P-1)
+// Cost, P ranks, m messages: each peer m notifies, the root m (P-1) waits and (m + 1) / 2 (P-1)
 // notifies; (P-1) * count elements read by the root.
 //
 // `to` and `from` are windows of the team (their part of this rank) or plain memory of the rank,

@@ -30,13 +30,9 @@ struct RootedCall {
 //
 // Messages of a lane are counted over all calls, roots and ways, alike on all ranks. For message k
 // a writer sets `shown` at its readers to k, with release; a reader waits for that, reads,
-// converges, and after each second sets `read` at the writer to k. A writer writes message k once
-// its readers have read message k - depth, where that was one of the same root and way.
-//
-// A writer may so be done before its readers are: it is some messages ahead of them, in slots that
-// nobody else writes. What is left then is settled by the next call that has another root, or goes
-// the other way, before it moves anything: the readers say that they have read the last message,
-// and the writer waits until they have. All know from their own last call whether that is so.
+// converges, and, now and then and after the last, sets `read` at the writer to k. A writer writes
+// message k of a call once its readers have read message k - depth of it, and ends once they have
+// read the last. So nothing is in flight when a call ends, and the next may have another root.
 //
 // Each cell has one writer (a rank's own column) and, with epochs, only grows; the count lives in a
 // counter. Both sides of `read` are relaxed: the converge before the notify stands behind the
@@ -44,15 +40,11 @@ struct RootedCall {
 //
 // With Cells::credits a message adds 1 to `shown` and an answer 1 to `read`. The waiter takes back
 // what it has awaited, as the only one who waits there, by an add, before its next wait: the cells
-// are zero when all ranks have returned, and a fast peer's next deposit is not lost. So nothing is
-// left when a call ends: the last message is answered, and the writer waits for that.
+// are zero when all ranks have returned, and a fast peer's next deposit is not lost.
 //
-// Cost of m messages, P ranks: the root m (P-1) notifies and m / 2 (P-1) answers, or the other way
-// round; each peer one (P-1)th of that. (A call that begins behind an odd number of messages has
-// (m + 1) / 2 answers; one of another root or way 1 more, where that number was odd.) The writer
-// waits for an answer before each second message, where there are depth before it. With credits
-// (m + 1) / 2 answers, which are all waited for, and as many more notifies to the own rank as
-// waits.
+// Cost of m messages, P ranks: the root m (P-1) notifies and (m + 1) / 2 (P-1) answers, or the
+// other way round; each peer one (P-1)th of that. (Where m > depth, a writer waits for answers more
+// than once.) With credits as many more to the own rank as waits.
 template <class T, Cells cells = Cells::epochs>
 class Rooted {
  public:
@@ -91,7 +83,6 @@ class Rooted {
     const Share mine = share_of<T>(call.count, fabric.lane().value, fabric.lanes());
     if (mine.count == 0) return WaitStatus::ok;  // on every rank alike: nobody meets for that
     Turn<F> turn(*this, fabric, call.root, call.way, mine, call.most);
-    turn.settle();
     for (std::uint32_t index = 0; index < turn.messages(); ++index) {
       if (turn.begin(index) != WaitStatus::ok) break;
       message(turn, index, turn.part(index));
@@ -126,8 +117,7 @@ class Rooted<T, cells>::Turn {
       : rooted_(rooted),
         fabric_(fabric),
         root_(root),
-        way_(way),
-        writes_(writer_in(root, way)),
+        writes_((fabric.rank() == root) == (way == Way::from_root)),
         share_(share),
         most_(most),
         count_(static_cast<std::uint32_t>((share.count + most - 1) / most)),
@@ -146,54 +136,13 @@ class Rooted<T, cells>::Turn {
     return Share{share_.first + at, share_.count - at < most_ ? share_.count - at : most_};
   }
 
-  // Where the last call had another root, or went the other way, what it has left is done first.
-  MUSTER_FN void settle() {
-    if constexpr (cells == Cells::credits) return;
-    same_since_ = Epoch{fabric_.counter(same_since())};
-    const std::uint32_t last = fabric_.counter(last_kind());
-    if (last == kind()) return;
-    same_since_ = before_;
-    if (last == no_kind || status_ != WaitStatus::ok) return;
-    const Rank root{(last - 1) / 2};
-    const Way way = (last - 1) % 2 == 0 ? Way::from_root : Way::to_root;
-    if (writer_in(root, way))
-      (void)hear(root, rooted_.read_, before_, 1, Order::relaxed);
-    else if (before_.value % 2 != 0)  // else it has been answered
-      tell(root, rooted_.read_, before_, Order::relaxed);
-  }
-
   // Until the message may be written, by a writer, or is there, for a reader: the same status to
   // all threads.
   MUSTER_FN WaitStatus begin(std::uint32_t index) {
-    if (!writes_) return hear(root_, rooted_.shown_, number(index), 1, Order::acquire);
-    // Of two messages one is answered: the wait before the one is for the next one, too.
-    if constexpr (cells == Cells::credits) {
-      if (index < depth || index % 2 != 0) return status_;
-      return hear_answers(number(index - depth), 1);
-    } else {
-      const Epoch answered{number(index).value - depth + 1};
-      const auto behind = static_cast<std::int32_t>(answered.value - same_since_.value);
-      if (answered.value % 2 != 0 || behind <= 0) return status_;
-      return hear_answers(answered, 1);
-    }
-  }
-
-  // The own message, or a part of it, from where it lies, and the writer's to where it shall lie:
-  // boxes of one row, for fabrics that need no tile.
-  template <class From>
-  static constexpr bool writes_straight = detail::ShowsStraight<F, From, T>;
-  template <class From>
-  MUSTER_FN void write_from(From from, Box there, std::uint32_t index, std::int64_t at) {
-    if (status_ == WaitStatus::ok) [[likely]]
-      fabric_.show(from, there, rooted_.slots_, fabric_.rank(), slot(index, at, there.cols),
-                   there.cols * static_cast<std::int64_t>(sizeof(T)) >= rooted_.around_from_);
-  }
-  template <class To>
-  static constexpr bool reads_straight = detail::FetchesStraight<F, T, To>;
-  template <class To>
-  MUSTER_FN void read_to(To to, Box there, Rank writer, std::uint32_t index, std::int64_t at) {
-    if (status_ == WaitStatus::ok) [[likely]]
-      fabric_.fetch(rooted_.slots_, writer, slot(index, at, there.cols), to, there);
+    if (!writes_) return hear(rooted_.shown_, number(index), 1, Order::acquire);
+    // Of two messages one is answered: the wait before an even one is for the next one, too.
+    if (index < depth || (index % 2 != 0 && cells == Cells::credits)) return status_;
+    return hear_answers(number(index - depth), 1);
   }
 
   // A tile of the own message, from element `at` of the slot on.
@@ -214,31 +163,26 @@ class Rooted<T, cells>::Turn {
   }
 
   MUSTER_FN void end(std::uint32_t index) {
-    if (!writes_ && !answers(index)) return;
+    if (!writes_ && index % 2 == 0 && index + 1 != count_) return;
     fabric_.converge();  // all threads have written, or read
     if (status_ != WaitStatus::ok) [[unlikely]]
       return;
     // Pairs with hear() on the other side.
     if (writes_)
-      tell(root_, rooted_.shown_, number(index), Order::release);
+      tell(rooted_.shown_, number(index), Order::release);
     else
-      tell(root_, rooted_.read_, number(index), Order::relaxed);
+      tell(rooted_.read_, number(index), Order::relaxed);
   }
 
   // The status of the call, the same to all threads.
   MUSTER_FN WaitStatus end_all() {
-    if (cells == Cells::credits && writes_ && status_ == WaitStatus::ok)
+    if (writes_ && status_ == WaitStatus::ok)
       (void)hear_answers(number(count_ - 1), answers_left());
     fabric_.converge();  // all threads have read the counters
     if (status_ == WaitStatus::refused) [[unlikely]]
       return status_;
-    if (fabric_.thread() == 0) {
+    if (fabric_.thread() == 0)
       fabric_.set_counter(rooted_.shown_.epoch(fabric_.lane()), number(count_ - 1).value);
-      if constexpr (cells == Cells::epochs) {
-        fabric_.set_counter(last_kind(), kind());
-        fabric_.set_counter(same_since(), same_since_.value);
-      }
-    }
     (void)Refusal::after(fabric_, note(), status_);
     fabric_.converge();  // before any thread reads them again
     return status_;
@@ -246,23 +190,6 @@ class Rooted<T, cells>::Turn {
 
  private:
   [[nodiscard]] MUSTER_FN Counter note() const { return rooted_.shown_.refusal(fabric_.lane()); }
-  // Of the lane's last call: its root and way, and the last message before those began.
-  [[nodiscard]] MUSTER_FN Counter last_kind() const { return rooted_.read_.epoch(fabric_.lane()); }
-  [[nodiscard]] MUSTER_FN Counter same_since() const {
-    return rooted_.read_.refusal(fabric_.lane());
-  }
-  static constexpr std::uint32_t no_kind = 0;
-  [[nodiscard]] MUSTER_FN std::uint32_t kind() const {
-    return 1 + 2 * root_.value + (way_ == Way::from_root ? 0 : 1);
-  }
-  [[nodiscard]] MUSTER_FN bool writer_in(Rank root, Way way) const {
-    return (fabric_.rank() == root) == (way == Way::from_root);
-  }
-  // Does a reader say that it has read the message?
-  [[nodiscard]] MUSTER_FN bool answers(std::uint32_t index) const {
-    if constexpr (cells == Cells::credits) return index % 2 != 0 || index + 1 == count_;
-    return number(index).value % 2 == 0;
-  }
   [[nodiscard]] MUSTER_FN Epoch number(std::uint32_t index) const {
     return Epoch{before_.value + 1 + index};
   }
@@ -277,16 +204,16 @@ class Rooted<T, cells>::Turn {
 
   // visit(peer) for those that this rank has messages with, shared out over the threads.
   template <class Visit>
-  MUSTER_FN void each_partner(Rank root, Visit&& visit) const {
-    if (fabric_.rank() == root)
+  MUSTER_FN void each_partner(Visit&& visit) const {
+    if (fabric_.rank() == root_)
       for_each_peer(fabric_, visit);
     else if (fabric_.thread() == 0)
-      visit(root);
+      visit(root_);
   }
 
-  MUSTER_FN void tell(Rank root, Rows rows, Epoch message, Order order) {
+  MUSTER_FN void tell(Rows rows, Epoch message, Order order) {
     const Signal mine = rows.from(fabric_.lane(), fabric_.rank());
-    each_partner(root, [&](Rank peer) {
+    each_partner([&](Rank peer) {
       if constexpr (cells == Cells::credits)
         fabric_.notify(mine, peer, 1, NotifyOp::add, order);
       else
@@ -295,16 +222,16 @@ class Rooted<T, cells>::Turn {
   }
 
   MUSTER_FN WaitStatus hear_answers(Epoch message, std::uint32_t credits) {
-    return hear(root_, rooted_.read_, message, credits, Order::relaxed);
+    return hear(rooted_.read_, message, credits, Order::relaxed);
   }
 
   // Until all partners have told of the message, or have given so many credits since the last time.
-  MUSTER_FN WaitStatus hear(Rank root, Rows rows, Epoch message,
-                            [[maybe_unused]] std::uint32_t credits, Order order) {
+  MUSTER_FN WaitStatus hear(Rows rows, Epoch message, [[maybe_unused]] std::uint32_t credits,
+                            Order order) {
     if (status_ != WaitStatus::ok) [[unlikely]]
       return status_;
     WaitStatus status = WaitStatus::ok;
-    each_partner(root, [&](Rank peer) {
+    each_partner([&](Rank peer) {
       const Signal theirs = rows.from(fabric_.lane(), peer);
       if constexpr (cells == Cells::credits) {
         const WaitStatus one = fabric_.wait(theirs, Compare::ge, credits, order);
@@ -322,13 +249,11 @@ class Rooted<T, cells>::Turn {
   const Rooted& rooted_;
   F& fabric_;
   Rank root_;
-  Way way_;
   bool writes_;
   Share share_;
   std::int64_t most_;
   std::uint32_t count_;
   Epoch before_;
-  Epoch same_since_{};
   WaitStatus status_ = WaitStatus::ok;
 };
 

@@ -13,9 +13,10 @@ namespace muster {
 // count elements x P ranks; `from` of the others is not looked at.
 //
 // The root shows in each message a part for every other rank, which loads its own (Rooted says why
-// nothing is overwritten too early, and that the root may be some messages ahead of the others).
+// nothing is overwritten too early, and that nothing is in flight when a call ends: the next may
+// have another root).
 //
-// Cost, P ranks, m messages of a P-th of a slot: the root m (P-1) notifies, each peer about m / 2
+// Cost, P ranks, m messages of a P-th of a slot: the root m (P-1) notifies, each peer (m + 1) / 2
 // and m waits; count elements read by each peer.
 //
 // `to` and `from` are windows of the team (their part of this rank) or plain memory of the rank,

@@ -23,8 +23,8 @@ struct Lengths {
   std::int64_t from;
 };
 
-// Call after call, with another root in each second one. right(rank, root, call, i) is element i of
-// the result on `rank`; `everywhere`, or at the root alone.
+// Call after call with another root. right(rank, root, call, i) is element i of the result on
+// `rank`; `everywhere`, or at the root alone.
 template <class Collective, class Right>
 void rooted(Team& team, std::uint32_t lanes, std::uint32_t calls, Lengths parts, bool everywhere,
             Right&& right) {
@@ -36,7 +36,7 @@ void rooted(Team& team, std::uint32_t lanes, std::uint32_t calls, Lengths parts,
   const std::int64_t count = rooted_count(lanes);
   const auto [to, from] = make_ends(team, parts.to * count, parts.from * count);
   each_call(team, lanes, calls, [&](auto& fabric, std::uint32_t call) {
-    const Rank root{(call + 1) / 2 % fabric.size()};
+    const Rank root{call % fabric.size()};
     fill(fabric, from, count, [&](std::int64_t i) { return value(fabric.rank().value, call, i); });
     const WaitStatus status = collective.run(fabric, to, from, count, root);
     if (status == WaitStatus::ok && (everywhere || fabric.rank() == root))
