@@ -85,7 +85,7 @@ TEST(CheckCommand, SaysWhatIsWrongWithItsArguments) {
   EXPECT_EQ(count(group, ", all_reduce/ring, "), 1) << group;
   EXPECT_TRUE(group.ends_with(" (--all all_reduce runs those that are meant to pass)")) << group;
   EXPECT_EQ(refusal({"check", "epoch_barrier", "--profile", "tso"}),
-            "muster check: there is no profile 'tso'; there are sc, direct and rdma");
+            "muster check: there is no profile 'tso'; there are sc, direct, rdma and noncoherent");
   const std::string unknown = refusal({"cost", "no_such"});
   EXPECT_TRUE(unknown.starts_with(
       "muster cost: there is no protocol 'no_such'; there are put, get, put_signal, remote_add, "

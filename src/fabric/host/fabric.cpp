@@ -134,7 +134,7 @@ bool Fabric::holds_cell(std::uint32_t segment, std::uint32_t cell) {
 }
 
 bool Fabric::knows(const char* what, const UntypedWindow& window) {
-  (void)context_.watch->ended();                 // says so where the lane may use none
+  context_.watch->refuse_sealed();
   if (context_.watch->rejected()) return false;  // what it would move could pass for a right call
   const std::string wrong = context_.watch->team().objection_to(window);
   if (wrong.empty()) return true;

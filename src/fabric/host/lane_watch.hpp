@@ -51,12 +51,17 @@ class LaneWatch {
   [[nodiscard]] bool rejected() const { return ended_ == WaitStatus::invalid; }
   // Whatever the lane does from now on is an error, with these words.
   void seal(std::string what) { sealed_ = std::move(what); }
+  // Says so, once. What else has become of the team is not looked at: a lane that only touches
+  // its windows need not hear of it.
+  void refuse_sealed() {
+    if (ended_ == WaitStatus::ok && !sealed_.empty()) [[unlikely]]
+      reject(Error{ErrorCode::invalid_argument, sealed_});
+  }
   // What all later waits of this lane return, if not ok. It deposits nothing more, and writes to no
   // peer: nobody may take what it does now for a part of a call that it has given up. The error
   // tells why, once this was asked.
   [[nodiscard]] WaitStatus ended() {
-    if (ended_ == WaitStatus::ok && !sealed_.empty()) [[unlikely]]
-      reject(Error{ErrorCode::invalid_argument, sealed_});
+    refuse_sealed();
     return ended_ == WaitStatus::ok ? WaitStatus::ok : record(ended_, nullptr);
   }
 
