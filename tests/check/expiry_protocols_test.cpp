@@ -11,7 +11,8 @@ namespace {
 // What is not asked here: who gives up waiting does not take back, so a promise that cells end at
 // zero is none then (credit and flip barriers go on in expiry_test.cpp, without the promise);
 // bodies whose ranks would make different calls from then on; programs that expect to end well;
-// send_receive, which has no end in time: a sender looks for a refusal in each message.
+// send_receive, which has no end in time: a sender looks for a refusal in each message. (Where one
+// sends first it has, but a long one: on direct alone.)
 bool goes_on(const std::string& name) {
   const bool promises = name.starts_with("credit_barrier") || name.starts_with("flip_barrier") ||
                         name.ends_with("_credits") || name == "handoff";
@@ -26,6 +27,7 @@ TEST_P(AfterExpiry, AreComplete) {
   const Entry& entry = *find(name);
   for (const Profile profile : {Profile::rdma, Profile::direct, Profile::sc}) {
     if (profile < entry.protocol.weakest) continue;
+    if (name.starts_with("send_receive") && profile != Profile::direct) continue;
     Options options = options_for(3, profile, 2);
     options.expire = expire;
     const Report report = explore(options, entry.body);
