@@ -12,75 +12,66 @@ struct Part {
   std::uint64_t first;
 };
 
-class Fuzz : public testing::TestWithParam<Part> {};
-
-TEST_P(Fuzz, CertificateSearchAndReferenceAgree) {
-  constexpr std::uint64_t seeds = 175;
+struct Tally {
   std::uint64_t compared = 0, correct = 0, certified = 0, bounded = 0;
-  for (std::uint64_t seed = GetParam().first; seed < GetParam().first + seeds; ++seed) {
-    const Program program = draw(seed, GetParam().profile);
+};
+
+// Compares `seeds` programs of the part, drawn by draw(seed, profile); stops at a difference.
+template <class Draw>
+Tally compare_all(const Part& part, std::uint64_t seeds, Draw&& draw_one) {
+  Tally tally;
+  for (std::uint64_t seed = part.first; seed < part.first + seeds; ++seed) {
+    const Program program = draw_one(seed, part.profile);
     const Comparison result = compare(program);
-    compared += result.compared ? 1 : 0;
-    correct += result.correct ? 1 : 0;
-    certified += result.certified ? 1 : 0;
-    bounded += result.bounded ? 1 : 0;
+    tally.compared += result.compared ? 1 : 0;
+    tally.correct += result.correct ? 1 : 0;
+    tally.certified += result.certified ? 1 : 0;
+    tally.bounded += result.bounded ? 1 : 0;
     if (!result.difference) continue;
     const Program smallest = shrink(program);
     ADD_FAILURE() << "seed " << seed << ": " << *result.difference << '\n'
                   << to_string(smallest) << compare(smallest).difference.value_or("");
-    return;
+    break;
   }
+  return tally;
+}
+
+class Fuzz : public testing::TestWithParam<Part> {};
+
+TEST_P(Fuzz, CertificateSearchAndReferenceAgree) {
+  constexpr std::uint64_t seeds = 175;
+  const Tally tally = compare_all(
+      GetParam(), seeds, [](std::uint64_t seed, Profile profile) { return draw(seed, profile); });
   // Most programs must be correct, or certificates go untested; and most must be small enough.
-  EXPECT_GT(compared, seeds * 9 / 10);
-  EXPECT_GT(correct, seeds / 2);
-  EXPECT_GT(certified, seeds / 3);
-  EXPECT_EQ(bounded, 0U);
+  EXPECT_GT(tally.compared, seeds * 9 / 10);
+  EXPECT_GT(tally.correct, seeds / 2);
+  EXPECT_GT(tally.certified, seeds / 3);
+  EXPECT_EQ(tally.bounded, 0U);
 }
 
 class FuzzFetched : public testing::TestWithParam<Part> {};
 
 TEST_P(FuzzFetched, SearchAndReferenceAgree) {
   constexpr std::uint64_t seeds = 100;
-  std::uint64_t compared = 0, correct = 0, bounded = 0;
-  for (std::uint64_t seed = GetParam().first; seed < GetParam().first + seeds; ++seed) {
-    const Program program = draw(seed, GetParam().profile, true);
-    const Comparison result = compare(program);
-    compared += result.compared ? 1 : 0;
-    correct += result.correct ? 1 : 0;
-    bounded += result.bounded ? 1 : 0;
-    if (!result.difference) continue;
-    const Program smallest = shrink(program);
-    ADD_FAILURE() << "seed " << seed << ": " << *result.difference << '\n'
-                  << to_string(smallest) << compare(smallest).difference.value_or("");
-    return;
-  }
-  EXPECT_GT(compared, seeds * 8 / 10);
-  EXPECT_GT(correct, seeds / 3);
-  EXPECT_EQ(bounded, 0U);
+  const Tally tally = compare_all(GetParam(), seeds, [](std::uint64_t seed, Profile profile) {
+    return draw(seed, profile, true);
+  });
+  EXPECT_GT(tally.compared, seeds * 8 / 10);
+  EXPECT_GT(tally.correct, seeds / 3);
+  EXPECT_EQ(tally.bounded, 0U);
 }
 
 class FuzzKernels : public testing::TestWithParam<Part> {};
 
 TEST_P(FuzzKernels, CertificateSearchAndReferenceAgree) {
   constexpr std::uint64_t seeds = 150;
-  std::uint64_t compared = 0, correct = 0, certified = 0, bounded = 0;
-  for (std::uint64_t seed = GetParam().first; seed < GetParam().first + seeds; ++seed) {
-    const Program program = draw_kernels(seed, GetParam().profile);
-    const Comparison result = compare(program);
-    compared += result.compared ? 1 : 0;
-    correct += result.correct ? 1 : 0;
-    certified += result.certified ? 1 : 0;
-    bounded += result.bounded ? 1 : 0;
-    if (!result.difference) continue;
-    const Program smallest = shrink(program);
-    ADD_FAILURE() << "seed " << seed << ": " << *result.difference << '\n'
-                  << to_string(smallest) << compare(smallest).difference.value_or("");
-    return;
-  }
-  EXPECT_GT(compared, seeds * 8 / 10);
-  EXPECT_GT(correct, seeds / 3);
-  EXPECT_GT(certified, seeds / 4);
-  EXPECT_EQ(bounded, 0U);
+  const Tally tally = compare_all(GetParam(), seeds, [](std::uint64_t seed, Profile profile) {
+    return draw_kernels(seed, profile);
+  });
+  EXPECT_GT(tally.compared, seeds * 8 / 10);
+  EXPECT_GT(tally.correct, seeds / 3);
+  EXPECT_GT(tally.certified, seeds / 4);
+  EXPECT_EQ(tally.bounded, 0U);
 }
 
 std::vector<Part> parts() {
